@@ -1,0 +1,86 @@
+//! What the settings of a replicated log promise under the faults that were
+//! injected, as data: which anomalies are a known price, and why.
+//!
+//! Two classes of faults matter. K: processes killed, paused, cut off,
+//! restarted. D: a disk wiped, or an unsynced tail lost. The resolution is a
+//! table, follows docs/PROMISES.md, and knows nothing about what happened.
+
+mod permitted;
+mod settings;
+
+use serde::{Deserialize, Serialize};
+
+pub use permitted::{Permitted, Scope};
+pub use settings::{Acks, Flush, Settings};
+
+/// Classes of faults that a run injects.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultClasses {
+    /// K: kill, pause, cut, restart.
+    pub process: bool,
+    /// D: a disk wiped, or a tail lost that was not promised to be synced.
+    pub disk: bool,
+}
+
+/// A resolved promise: the header carries it and checkers see only this.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Promise {
+    /// What was set; absent for a history that did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settings: Option<Settings>,
+    /// What was injected.
+    #[serde(default)]
+    pub classes: FaultClasses,
+    /// Whether every loss counts as a violation whatever the settings say.
+    #[serde(default)]
+    pub strict: bool,
+    /// Known prices of the settings.
+    #[serde(default)]
+    pub permitted: Vec<Permitted>,
+    /// Whether reads are promised to be linearizable.
+    #[serde(default)]
+    pub linearizable_reads: bool,
+}
+
+impl Promise {
+    /// The promise of `settings` under `classes` of faults.
+    pub fn resolve(settings: &Settings, classes: FaultClasses, strict: bool) -> Self {
+        let mut promise = Self {
+            settings: Some(settings.clone()),
+            classes,
+            strict: false,
+            permitted: permitted::resolve(settings, classes),
+            linearizable_reads: false,
+        };
+        if strict {
+            promise.be_strict();
+        }
+        promise
+    }
+
+    /// The promise held against a history that carries none: every loss counts.
+    pub fn unstated() -> Self {
+        Self {
+            settings: None,
+            classes: FaultClasses::default(),
+            strict: true,
+            permitted: Vec::new(),
+            linearizable_reads: false,
+        }
+    }
+
+    /// From now on every loss is a violation. What only follows from a loss
+    /// (two acks at one offset) stays permitted: the loss itself is counted.
+    pub fn be_strict(&mut self) {
+        self.strict = true;
+        self.permitted
+            .retain(|permitted| !permitted::is_loss(&permitted.anomaly));
+    }
+
+    /// The price that covers an anomaly of this scope, if there is one.
+    pub fn permits(&self, anomaly: &str, scope: Scope) -> Option<&Permitted> {
+        self.permitted
+            .iter()
+            .find(|permitted| permitted.anomaly == anomaly && permitted.scope.covers(scope))
+    }
+}

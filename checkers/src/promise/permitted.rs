@@ -1,0 +1,119 @@
+//! The table of prices: which anomaly each setting permits, with its reason.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Acks, FaultClasses, Settings};
+
+/// Which findings of an anomaly are meant.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// All of them.
+    #[default]
+    Any,
+    /// Only those in which an acknowledgement whose record was lost takes part.
+    Claims,
+}
+
+impl Scope {
+    /// Whether a price of this scope covers a finding of `other`.
+    pub fn covers(self, other: Scope) -> bool {
+        self == Scope::Any || other == Scope::Claims
+    }
+}
+
+/// One known price of the settings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Permitted {
+    /// Name of the anomaly.
+    pub anomaly: String,
+    /// Which of its findings.
+    #[serde(default)]
+    pub scope: Scope,
+    /// Why, as a sentence.
+    pub reason: String,
+}
+
+/// Anomalies in which something that was there is gone.
+pub(super) fn is_loss(anomaly: &str) -> bool {
+    matches!(anomaly, "lost-write" | "vanished-read")
+}
+
+pub(super) fn resolve(settings: &Settings, classes: FaultClasses) -> Vec<Permitted> {
+    let mut prices = Vec::new();
+    acked_loss(settings, classes, &mut prices);
+    consumed_loss(settings, classes, &mut prices);
+    duplicates(settings, &mut prices);
+    prices
+}
+
+fn acked_loss(settings: &Settings, classes: FaultClasses, prices: &mut Vec<Permitted>) {
+    let reason = match settings.acks {
+        // Nothing is acknowledged, so nothing acknowledged can be lost.
+        Acks::None => return,
+        _ if settings.unclean_elections => UNCLEAN,
+        Acks::Leader => {
+            "acks=1 answers at the leader's own append: any move of leadership may lose records that no follower had"
+        }
+        Acks::All if classes.disk => last_copy(settings),
+        Acks::All => return,
+    };
+    add(prices, "lost-write", Scope::Any, reason);
+    add(
+        prices,
+        "inconsistent-offsets",
+        Scope::Claims,
+        "an acknowledgement whose record was lost named an offset that the next leader gave to another record",
+    );
+}
+
+fn consumed_loss(settings: &Settings, classes: FaultClasses, prices: &mut Vec<Permitted>) {
+    let reason = if settings.unclean_elections {
+        UNCLEAN
+    } else if classes.disk {
+        last_copy(settings)
+    } else {
+        return;
+    };
+    add(prices, "vanished-read", Scope::Any, reason);
+    add(
+        prices,
+        "inconsistent-offsets",
+        Scope::Any,
+        "offsets of records that were lost after they had been read are used again",
+    );
+}
+
+fn duplicates(settings: &Settings, prices: &mut Vec<Permitted>) {
+    if settings.retries > 0 && !settings.idempotent {
+        add(
+            prices,
+            "duplicate",
+            Scope::Any,
+            "a retry without idempotence appends again when the first request had been appended after all",
+        );
+    }
+}
+
+const UNCLEAN: &str =
+    "unclean leader election lets a replica lead that never had all committed records";
+
+fn last_copy(settings: &Settings) -> &'static str {
+    match (settings.acks, settings.elr, settings.min_insync) {
+        (Acks::All, true, _) => {
+            "a disk fault after as many unclean shutdowns as min.insync.replicas may take the last eligible copy"
+        }
+        (Acks::All, false, 2..) => {
+            "a disk fault on the last remaining in-sync replica takes what it alone was trusted with"
+        }
+        _ => "a disk fault on every in-sync replica, perhaps only one, takes what they had",
+    }
+}
+
+fn add(prices: &mut Vec<Permitted>, anomaly: &str, scope: Scope, reason: &str) {
+    prices.push(Permitted {
+        anomaly: anomaly.to_owned(),
+        scope,
+        reason: reason.to_owned(),
+    });
+}
