@@ -1,0 +1,141 @@
+//! partition: directed cuts in the table of cuts, proved link by link, lifted
+//! when the fault heals.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+use super::links::LinkMap;
+use super::proof::prove;
+use super::table::CutTable;
+use super::{InjectError, Injection, Installed, Nemesis, Targets, wrong_kind};
+use crate::faults::{ClusterView, Fault, FaultKind, Grudge, Partition, Plane, PlanePorts};
+use crate::lab::{Lab, Place};
+use crate::schedule::Planned;
+
+/// Cuts the lab's network.
+#[derive(Debug)]
+pub struct CutNemesis {
+    table: CutTable,
+    links: LinkMap,
+    places: BTreeMap<Ipv4Addr, Place>,
+    /// Whether any client follows a node, so that the client plane can be cut.
+    pinned_clients: bool,
+}
+
+impl CutNemesis {
+    /// Makes the table of cuts in a lab that stands.
+    pub fn new(
+        lab: &Lab,
+        ports: PlanePorts,
+        pinned_clients: bool,
+    ) -> Result<CutNemesis, InjectError> {
+        Ok(CutNemesis {
+            table: CutTable::create()?,
+            links: LinkMap::new(lab.places(), ports),
+            places: lab
+                .places()
+                .map(|place| (place.addr(), place.clone()))
+                .collect(),
+            pinned_clients,
+        })
+    }
+
+    fn install(
+        &mut self,
+        planned: &Planned,
+        cut: &Partition,
+        grudge: Grudge,
+    ) -> Result<Installed, InjectError> {
+        let links = self.links.links(&grudge, cut.plane);
+        let requests = links.requests.clone();
+        self.table.add(planned.id, links)?;
+        match prove(&self.table, &self.places, &requests)? {
+            Ok(probes) => {
+                let proof = format!("{probes} connections tried, all dropped");
+                let cuts = grudge.into_iter().collect();
+                Ok(Installed {
+                    targets: Vec::new(),
+                    cuts,
+                    proof,
+                })
+            }
+            Err(why) => {
+                self.table.remove(planned.id)?;
+                Err(InjectError::NotHeld {
+                    id: planned.id,
+                    name: planned.fault.name(),
+                    why,
+                })
+            }
+        }
+    }
+}
+
+impl Nemesis for CutNemesis {
+    fn supports(&self, kind: FaultKind) -> bool {
+        kind == FaultKind::Partition
+    }
+
+    fn inject(
+        &mut self,
+        planned: &Planned,
+        view: &ClusterView,
+        _targets: &mut Targets,
+    ) -> Result<Injection, InjectError> {
+        let Fault::Partition(cut) = &planned.fault else {
+            return Ok(wrong_kind(&planned.fault));
+        };
+        if cut.plane == Plane::Client && !self.pinned_clients {
+            let reason = "no client lives on a node's side, so the client plane has nothing to cut";
+            return Ok(Injection::Skipped(reason.to_owned()));
+        }
+        let aimed = match cut.aim.resolve(view) {
+            Ok(aimed) => aimed,
+            Err(reason) => return Ok(Injection::Skipped(reason)),
+        };
+        let order = order_of(&aimed, view, cut.aim.salt);
+        let grudge = cut.shape.grudge(&order, aimed.len());
+        if grudge.is_empty() {
+            return Ok(Injection::Skipped(
+                "too few nodes for this shape".to_owned(),
+            ));
+        }
+        let mut installed = self.install(planned, cut, grudge)?;
+        installed.targets = aimed;
+        Ok(Injection::Installed(installed))
+    }
+
+    fn heal(&mut self, id: u64, _targets: &mut Targets) -> Result<(), InjectError> {
+        if self.table.remove(id)? && !self.table.read_back()?.holds_just(&self.table.wanted()) {
+            let why = "the kernel's set still holds cuts that were lifted".to_owned();
+            return Err(InjectError::NotHealed {
+                id,
+                name: "partition",
+                why,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Those aimed at first, the rest rotated by the salt: sides differ from fault
+/// to fault, and the same salt gives the same sides.
+fn order_of(aimed: &[String], view: &ClusterView, salt: u64) -> Vec<String> {
+    let mut rest: Vec<String> = view
+        .nodes
+        .iter()
+        .filter(|node| !aimed.contains(node))
+        .cloned()
+        .collect();
+    if !rest.is_empty() {
+        let count = u64::try_from(rest.len()).unwrap_or(1);
+        rest.rotate_left(usize::try_from((salt >> 16) % count).unwrap_or(0));
+    }
+    let mut order = aimed.to_vec();
+    if aimed.len() == view.nodes.len() && !order.is_empty() {
+        let count = u64::try_from(order.len()).unwrap_or(1);
+        order.rotate_left(usize::try_from(salt % count).unwrap_or(0));
+    }
+    order.extend(rest);
+    order
+}

@@ -1,0 +1,133 @@
+//! pause: SIGSTOP, proved by every task of the process being in state T;
+//! healed by SIGCONT, proved by none being so.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::time::{Duration, Instant};
+
+use super::proc_state::task_states;
+use super::{InjectError, Injection, Installed, Nemesis, Targets, wrong_kind};
+use crate::faults::{ClusterView, Fault, FaultKind};
+use crate::schedule::Planned;
+
+/// A stop takes effect within a millisecond; this is for machines under load.
+const STATE_CHANGE_MAX: Duration = Duration::from_secs(5);
+const STATE_POLL_EVERY: Duration = Duration::from_micros(500);
+
+/// Stops processes and lets them go on.
+#[derive(Debug, Default)]
+pub struct PauseNemesis {
+    stopped: BTreeMap<u64, Vec<i32>>,
+}
+
+impl Nemesis for PauseNemesis {
+    fn supports(&self, kind: FaultKind) -> bool {
+        kind == FaultKind::Pause
+    }
+
+    fn inject(
+        &mut self,
+        planned: &Planned,
+        view: &ClusterView,
+        targets: &mut Targets,
+    ) -> Result<Injection, InjectError> {
+        let Fault::Pause(pause) = &planned.fault else {
+            return Ok(wrong_kind(&planned.fault));
+        };
+        let aimed = match pause.aim.resolve(view) {
+            Ok(aimed) => aimed,
+            Err(reason) => return Ok(Injection::Skipped(reason)),
+        };
+        let (mut pids, mut names) = (Vec::new(), Vec::new());
+        for name in aimed {
+            let of_node = targets.get(&name).map(|t| t.pids()).unwrap_or_default();
+            if !of_node.is_empty() {
+                pids.extend(of_node);
+                names.push(name);
+            }
+        }
+        if names.is_empty() {
+            return Ok(Injection::Skipped(
+                "none of the nodes aimed at runs now".to_owned(),
+            ));
+        }
+        self.stopped.insert(planned.id, pids.clone());
+        let tasks = self.stop(planned, &pids)?;
+        let proof = format!("all {tasks} tasks in state T");
+        Ok(Injection::Installed(Installed {
+            targets: names,
+            cuts: Vec::new(),
+            proof,
+        }))
+    }
+
+    fn heal(&mut self, id: u64, _targets: &mut Targets) -> Result<(), InjectError> {
+        for pid in self.stopped.remove(&id).unwrap_or_default() {
+            match signal(pid, libc::SIGCONT) {
+                // It was killed while it was stopped: there is nothing to let go on.
+                Err(e) if e.raw_os_error() == Some(libc::ESRCH) => continue,
+                other => other.map_err(|e| InjectError::io(format!("SIGCONT to {pid}"), e))?,
+            }
+            let goes_on = |states: &[char]| !states.contains(&'T');
+            if await_states(pid, goes_on).is_none() {
+                let why = format!("process {pid} is still stopped");
+                return Err(InjectError::NotHealed {
+                    id,
+                    name: "pause",
+                    why,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl PauseNemesis {
+    fn stop(&self, planned: &Planned, pids: &[i32]) -> Result<usize, InjectError> {
+        for pid in pids {
+            signal(*pid, libc::SIGSTOP)
+                .map_err(|e| InjectError::io(format!("SIGSTOP to {pid}"), e))?;
+        }
+        let mut tasks = 0;
+        for pid in pids {
+            let all_stopped =
+                |states: &[char]| !states.is_empty() && states.iter().all(|s| *s == 'T');
+            match await_states(*pid, all_stopped) {
+                Some(count) => tasks += count,
+                None => {
+                    let why = format!("process {pid} has tasks that are not in state T");
+                    let name = planned.fault.name();
+                    return Err(InjectError::NotHeld {
+                        id: planned.id,
+                        name,
+                        why,
+                    });
+                }
+            }
+        }
+        Ok(tasks)
+    }
+}
+
+/// Waits for the tasks' states to be as wanted; gives their number.
+fn await_states(pid: i32, wanted: impl Fn(&[char]) -> bool) -> Option<usize> {
+    let deadline = Instant::now() + STATE_CHANGE_MAX;
+    loop {
+        let states = task_states(pid).unwrap_or_default();
+        if wanted(&states) {
+            return Some(states.len());
+        }
+        if Instant::now() >= deadline {
+            return None;
+        }
+        std::thread::sleep(STATE_POLL_EVERY);
+    }
+}
+
+pub(super) fn signal(pid: i32, signal: i32) -> io::Result<()> {
+    // SAFETY: kill touches no memory; the pid is that of a child that was not reaped.
+    if unsafe { libc::kill(pid, signal) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}

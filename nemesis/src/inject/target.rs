@@ -1,0 +1,26 @@
+//! What a nemesis knows of a node. The harness implements it for each system
+//! that it can run.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::Ipv4Addr;
+use std::time::Duration;
+
+use crate::lab::Place;
+
+/// A node that faults can be aimed at.
+pub trait Target: Send {
+    /// The processes that run now; none when the node is down.
+    fn pids(&self) -> Vec<i32>;
+    fn addr(&self) -> Ipv4Addr;
+    /// The node's place, where it has a namespace of its own.
+    fn netns(&self) -> Option<&Place>;
+    /// The node's end is about to be brought about: it is no failure of its own.
+    fn expect_down(&mut self);
+    /// Waits until the processes have ended and are reaped; false when they live on.
+    fn reaped(&mut self, within: Duration) -> io::Result<bool>;
+    fn restart(&mut self) -> io::Result<()>;
+}
+
+/// Targets by the node's name.
+pub type Targets = BTreeMap<String, Box<dyn Target>>;
