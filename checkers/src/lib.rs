@@ -1,9 +1,22 @@
 //! Histories of a replicated log, and what they prove.
 //!
 //! `history` holds what was recorded, `promise` what the settings of the
-//! tested system promise. Everything here is pure: no file, socket, clock,
+//! tested system promise; [`check`] finds, [`judge`] holds what was found
+//! against the promise. Everything here is pure: no file, socket, clock,
 //! thread or source of randomness is touched, so that the same history under
 //! the same promise always gives the same verdict.
 
+mod anomalies;
+mod check;
+mod facts;
+mod finding;
 pub mod history;
+mod measures;
 pub mod promise;
+mod verdict;
+
+pub use check::{Findings, check};
+pub use facts::faults::FaultWindow;
+pub use finding::Finding;
+pub use measures::{Availability, FaultWindowMeasures, Latency, LostRecord, Measures, Unavailable};
+pub use verdict::{Judged, LookedFor, Validity, Verdict, judge};

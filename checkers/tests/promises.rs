@@ -29,6 +29,7 @@ fn permitted(settings: &Settings, classes: FaultClasses) -> Vec<String> {
     promise
         .permitted
         .into_iter()
+        .filter(|price| price.scope != Scope::Subscribed)
         .map(|price| price.anomaly)
         .collect()
 }

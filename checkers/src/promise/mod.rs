@@ -64,7 +64,7 @@ impl Promise {
             settings: None,
             classes: FaultClasses::default(),
             strict: true,
-            permitted: Vec::new(),
+            permitted: permitted::of_subscribers(),
             linearizable_reads: false,
         }
     }

@@ -11,14 +11,20 @@ pub enum Scope {
     /// All of them.
     #[default]
     Any,
-    /// Only those in which an acknowledgement whose record was lost takes part.
+    /// Only those that rest on records which may have been lost: a leader's
+    /// claim that nobody saw again, or an order among records of which the end
+    /// of the run is unknown.
     Claims,
+    /// Only those of records that were sent more than once.
+    Retried,
+    /// Only those of consumers whose partitions are assigned to them.
+    Subscribed,
 }
 
 impl Scope {
     /// Whether a price of this scope covers a finding of `other`.
     pub fn covers(self, other: Scope) -> bool {
-        self == Scope::Any || other == Scope::Claims
+        self == Scope::Any || self == other
     }
 }
 
@@ -43,7 +49,8 @@ pub(super) fn resolve(settings: &Settings, classes: FaultClasses) -> Vec<Permitt
     let mut prices = Vec::new();
     acked_loss(settings, classes, &mut prices);
     consumed_loss(settings, classes, &mut prices);
-    duplicates(settings, &mut prices);
+    duplicates(settings, classes, &mut prices);
+    prices.extend(of_subscribers());
     prices
 }
 
@@ -84,15 +91,32 @@ fn consumed_loss(settings: &Settings, classes: FaultClasses, prices: &mut Vec<Pe
     );
 }
 
-fn duplicates(settings: &Settings, prices: &mut Vec<Permitted>) {
-    if settings.retries > 0 && !settings.idempotent {
+fn duplicates(settings: &Settings, classes: FaultClasses, prices: &mut Vec<Permitted>) {
+    if settings.retries == 0 {
+        return;
+    }
+    let reason = if !settings.idempotent {
+        "a retry without idempotence appends again when the first request had been appended after all"
+    } else if settings.unclean_elections || classes.disk {
+        "a producer's sequence numbers are lost with its records, so a retry may be appended again"
+    } else {
+        return;
+    };
+    add(prices, "duplicate", Scope::Retried, reason);
+}
+
+/// What consumers with assigned partitions may always see.
+pub(super) fn of_subscribers() -> Vec<Permitted> {
+    let mut prices = Vec::new();
+    for anomaly in ["poll-skip", "nonmonotonic-poll"] {
         add(
-            prices,
-            "duplicate",
-            Scope::Any,
-            "a retry without idempotence appends again when the first request had been appended after all",
+            &mut prices,
+            anomaly,
+            Scope::Subscribed,
+            "a rebalance may move a consumer to another position",
         );
     }
+    prices
 }
 
 const UNCLEAN: &str =

@@ -1,0 +1,76 @@
+//! The anomalies that are looked for, one a file, each with its definition.
+//!
+//! A checker looks at the tables, and before it reports anything it holds its
+//! witness against the ops themselves by a predicate that shares no code with
+//! the search.
+
+mod aborted_read;
+mod divergent_replicas;
+mod duplicate;
+mod hw_regression;
+mod inconsistent_offsets;
+mod int_nonmonotonic_poll;
+mod int_poll_skip;
+mod lost_write;
+mod nonmonotonic_poll;
+pub(crate) mod not_recovered;
+mod phantom_read;
+mod poll_skip;
+mod realtime_order;
+mod stale_read;
+mod two_leaders;
+mod vanished_read;
+mod witness;
+
+pub(crate) use lost_write::passed_over;
+pub(crate) use stale_read::count as count_stale_reads;
+
+use crate::facts::{Facts, Partition};
+use crate::finding::Found;
+
+/// A search for one anomaly.
+pub(crate) struct Checker {
+    pub anomaly: &'static str,
+    pub definition: &'static str,
+    pub find: Find,
+}
+
+/// Over what a checker runs: one partition at a time, or the run as a whole.
+pub(crate) enum Find {
+    Partition(fn(&Facts<'_>, &Partition<'_>, &mut Found)),
+    Run(fn(&Facts<'_>, &mut Found)),
+}
+
+/// Every checker, in the order of reports: the gravest first.
+pub(crate) const CHECKERS: [Checker; 16] = [
+    lost_write::CHECKER,
+    vanished_read::CHECKER,
+    phantom_read::CHECKER,
+    aborted_read::CHECKER,
+    divergent_replicas::CHECKER,
+    inconsistent_offsets::CHECKER,
+    duplicate::CHECKER,
+    realtime_order::CHECKER,
+    poll_skip::CHECKER,
+    int_poll_skip::CHECKER,
+    nonmonotonic_poll::CHECKER,
+    int_nonmonotonic_poll::CHECKER,
+    two_leaders::CHECKER,
+    hw_regression::CHECKER,
+    stale_read::CHECKER,
+    not_recovered::CHECKER,
+];
+
+impl Checker {
+    /// Runs over everything.
+    pub(crate) fn run(&self, facts: &Facts<'_>, found: &mut Found) {
+        match self.find {
+            Find::Run(find) => find(facts, found),
+            Find::Partition(find) => {
+                for partition in &facts.partitions {
+                    find(facts, partition, found);
+                }
+            }
+        }
+    }
+}

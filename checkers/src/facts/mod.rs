@@ -1,0 +1,50 @@
+//! Tables derived from a history: what checkers look at instead of lines.
+//!
+//! One pass over the ops sorts sends and reads by partition; everything else is
+//! derived from those rows. Nothing here accuses.
+
+mod build;
+pub(crate) mod cluster;
+pub(crate) mod faults;
+mod final_log;
+pub(crate) mod holes;
+mod partition;
+pub(crate) mod ranks;
+pub(crate) mod records;
+
+pub(crate) use final_log::FinalLog;
+pub(crate) use partition::Partition;
+
+use crate::history::{History, Op};
+use faults::{FaultWindow, Settled};
+
+/// Everything that checkers may look at.
+pub(crate) struct Facts<'h> {
+    pub history: &'h History,
+    /// In order of their keys.
+    pub partitions: Vec<Partition<'h>>,
+    pub windows: Vec<FaultWindow>,
+    pub settled: Option<Settled>,
+    /// The harness marked final reads somewhere.
+    pub has_final_reads: bool,
+    /// Consumers that get partitions assigned may move between replies.
+    pub subscribes: bool,
+    /// Ops that this version cannot judge.
+    pub unjudged: Option<&'h str>,
+}
+
+impl<'h> Facts<'h> {
+    pub(crate) fn new(history: &'h History) -> Self {
+        build::facts(history)
+    }
+
+    /// The op at a position.
+    pub(crate) fn op(&self, position: u32) -> &'h Op {
+        &self.history.ops()[position as usize]
+    }
+
+    /// The index field of the op at a position.
+    pub(crate) fn index(&self, position: u32) -> u64 {
+        self.op(position).index
+    }
+}

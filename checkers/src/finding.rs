@@ -1,0 +1,47 @@
+//! What a checker found: the anomaly, its place, its proof, and a sentence.
+
+use serde::Serialize;
+
+use crate::promise::Scope;
+
+/// One proved anomaly.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// Name, as in the list of what is looked for.
+    pub anomaly: &'static str,
+    /// Partition.
+    pub key: String,
+    /// Offset in question, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<i64>,
+    /// Values in question.
+    pub values: Vec<i64>,
+    /// Indices of the fewest ops that prove it.
+    pub ops: Vec<u64>,
+    /// Time of the op that was wronged, for drawing.
+    pub time_ns: u64,
+    /// For a person.
+    pub sentence: String,
+    /// What must be permitted for this finding to be.
+    #[serde(skip)]
+    pub scope: Scope,
+}
+
+/// Collects findings, and counts those whose witness did not stand its own
+/// test: that is a bug of a checker and makes a verdict `unknown`.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub findings: Vec<Finding>,
+    pub unproved: u64,
+}
+
+impl Found {
+    /// Keeps `finding` when its witness was verified.
+    pub(crate) fn add(&mut self, proved: bool, finding: Finding) {
+        if proved {
+            self.findings.push(finding);
+        } else {
+            self.unproved += 1;
+        }
+    }
+}
