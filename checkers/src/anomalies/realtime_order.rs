@@ -40,7 +40,7 @@ fn find(facts: &Facts<'_>, partition: &Partition<'_>, found: &mut Found) {
             Event::SendInvoked(row) => {
                 let send = &partition.sends[row as usize];
                 if let Some((_, high)) = partition.places(send)
-                    && newest.0 > append_key(high)
+                    && newest.0 > read_key(high)
                 {
                     report(facts, partition, newest.1, send, high, found);
                 }
@@ -54,7 +54,7 @@ fn find(facts: &Facts<'_>, partition: &Partition<'_>, found: &mut Found) {
             Event::ReadReturned(row) => {
                 let read = &partition.reads[row as usize];
                 if let Some(last) = last_kept(partition, read).filter(|_| read.ok) {
-                    raise(&mut newest, append_key(last) + 1, Holder::Read(row));
+                    raise(&mut newest, read_key(last), Holder::Read(row));
                 }
             }
             Event::ReadInvoked(_) => {}
@@ -65,6 +65,13 @@ fn find(facts: &Facts<'_>, partition: &Partition<'_>, found: &mut Found) {
 /// Keys are wider than offsets, so that no offset overflows one.
 fn append_key(offset: i64) -> i128 {
     2 * i128::from(offset) + 1
+}
+
+/// Where a read stands whose last record is at this offset. What a read showed
+/// of a record that was not yet sent is a phantom, not an order, so an append
+/// is measured with this key as well.
+fn read_key(last: i64) -> i128 {
+    append_key(last) + 1
 }
 
 fn raise(newest: &mut (i128, Holder), key: i128, holder: Holder) {

@@ -3,7 +3,8 @@
 //!
 //! Measured always, accused only where reads are promised to be linearizable: a
 //! follower lags, and a deposed leader goes on serving, in a correct log. The
-//! reply's high watermark says how far the reader could see (key 2*hw).
+//! reply's high watermark says how far the reader could see (key 2*hw). Final
+//! reads are repeated until they see the barrier, so they are left out.
 
 use super::{Checker, Find, witness};
 use crate::facts::records::{Event, NEVER, Send};
@@ -56,7 +57,7 @@ fn sweep(partition: &Partition<'_>, mut tell: impl FnMut(&Send, u32)) {
                 let read = &partition.reads[row as usize];
                 let hw = read.info.map_or(-1, |info| info.hw);
                 let (offset, send) = floors[row as usize];
-                if read.ok && hw >= 0 && offset >= hw && send != NEVER {
+                if read.ok && !read.is_final && hw >= 0 && offset >= hw && send != NEVER {
                     tell(&partition.sends[send as usize], row);
                 }
             }

@@ -25,16 +25,15 @@ fn find(facts: &Facts<'_>, partition: &Partition<'_>, found: &mut Found) {
 }
 
 fn absent(facts: &Facts<'_>, partition: &Partition<'_>, found: &mut Found) {
-    let below = partition.barrier.map_or(i64::MAX, |barrier| barrier.offset);
     for send in &partition.sends {
         if send.barrier || send.first_consumed == NEVER {
             continue;
         }
         let seen = &partition.reads[send.first_consumed as usize];
-        let Some(offset) = shown_at(seen, send.value).filter(|&offset| offset < below) else {
+        let Some(offset) = shown_at(seen, send.value) else {
             continue;
         };
-        if !partition.is_gone(send, Some(offset)) {
+        if !belongs_below(partition, seen, offset) || !partition.is_gone(send, Some(offset)) {
             continue;
         }
         let Some(log) = partition.reference() else {
@@ -44,6 +43,14 @@ fn absent(facts: &Facts<'_>, partition: &Partition<'_>, found: &mut Found) {
             report(facts, partition, send, seen, offset, row, found);
         }
     }
+}
+
+/// What was read before the barrier was sent belongs below it, whatever its
+/// offset was then; of what was read later only offsets below it are judged.
+fn belongs_below(partition: &Partition<'_>, seen: &Read<'_>, offset: i64) -> bool {
+    partition.barrier.is_some_and(|barrier| {
+        offset < barrier.offset || barrier.invoke.is_some_and(|invoke| seen.ret < invoke)
+    })
 }
 
 fn passed_over(facts: &Facts<'_>, partition: &Partition<'_>, found: &mut Found) {

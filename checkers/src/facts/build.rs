@@ -182,6 +182,7 @@ impl<'h> Builder<'h> {
                 partition.barrier = info.barrier.map(|offset| Barrier {
                     offset,
                     value: None,
+                    invoke: None,
                 });
             }
             partition.note_observers();

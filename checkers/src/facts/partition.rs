@@ -178,11 +178,14 @@ impl<'h> Partition<'h> {
             .sends
             .iter()
             .filter(|send| send.barrier && send.acked())
-            .find_map(|send| Some((send.offset?, send.value)));
-        if let Some((offset, value)) = acked {
-            let value = Some(value);
-            self.barrier = Some(Barrier { offset, value });
-        }
+            .find_map(|send| {
+                Some(Barrier {
+                    offset: send.offset?,
+                    value: Some(send.value),
+                    invoke: Some(send.invoke),
+                })
+            });
+        self.barrier = acked.or(self.barrier);
     }
 
     fn assemble_finals(&mut self) {

@@ -117,6 +117,8 @@ pub(crate) struct Barrier {
     pub offset: i64,
     /// Its value, unless only the header knows the barrier.
     pub value: Option<i64>,
+    /// When it was sent, unless only the header knows it.
+    pub invoke: Option<u32>,
 }
 
 /// Widens a span of offsets.
