@@ -1,1 +1,9 @@
-//! placeholder
+//! The broker under test: a replicated log that speaks Kafka's wire protocol.
+//!
+//! [`core`] holds replication, Raft and the controller as a state machine without IO; [`kafka`]
+//! is the wire protocol; [`storage`] the logs on disk; [`server`] the process around them.
+
+pub mod core;
+pub mod kafka;
+pub mod server;
+pub mod storage;

@@ -1,0 +1,117 @@
+//! The Raft log on disk: frames one behind the other, with their places in memory.
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use super::{Doing, StorageError, sync_dir};
+use crate::core::messages::peer::Entry;
+use crate::core::raft::log::decode_frame;
+
+/// An open Raft log.
+#[derive(Debug)]
+pub struct QuorumLog {
+    path: PathBuf,
+    file: File,
+    /// Where entry `i + 1` begins.
+    starts: Vec<u64>,
+    end: u64,
+}
+
+impl QuorumLog {
+    /// Opens the log in `dir`, cuts a torn tail, and gives what is left.
+    ///
+    /// # Errors
+    /// Where the disk refuses.
+    pub fn open(dir: &Path) -> Result<(Self, Vec<Entry>), StorageError> {
+        let path = dir.join("quorum.log");
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .doing("open", &path)?;
+        let bytes = std::fs::read(&path).doing("read", &path)?;
+        let (mut starts, mut entries, mut at) = (Vec::new(), Vec::new(), 0);
+        while let Some((index, entry, used)) = decode_frame(&bytes[at..]) {
+            if index != starts.len() as u64 + 1 {
+                break;
+            }
+            starts.push(at as u64);
+            entries.push(entry);
+            at += used;
+        }
+        file.set_len(at as u64).doing("cut the torn tail of", &path)?;
+        sync_dir(dir)?;
+        let log = Self {
+            path,
+            file,
+            starts,
+            end: at as u64,
+        };
+        Ok((log, entries))
+    }
+
+    /// Appends frames whose first has index `at`, the next, and puts them on disk.
+    ///
+    /// # Errors
+    /// Where the disk refuses.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
+        self.file
+            .write_all_at(bytes, self.end)
+            .doing("append to", &self.path)?;
+        let mut at = 0;
+        while let Some((_, _, used)) = decode_frame(&bytes[at..]) {
+            self.starts.push(self.end + at as u64);
+            at += used;
+        }
+        self.end += bytes.len() as u64;
+        self.file.sync_data().doing("sync", &self.path)
+    }
+
+    /// Cuts entry `from` and all after it.
+    ///
+    /// # Errors
+    /// Where the disk refuses.
+    pub fn truncate_from(&mut self, from: u64) -> Result<(), StorageError> {
+        let keep = usize::try_from(from.saturating_sub(1)).unwrap_or(usize::MAX);
+        if let Some(start) = self.starts.get(keep).copied() {
+            self.starts.truncate(keep);
+            self.end = start;
+            self.file.set_len(start).doing("truncate", &self.path)?;
+            self.file.sync_data().doing("sync", &self.path)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::{Bytes, BytesMut};
+
+    use super::*;
+    use crate::core::raft::log::encode_frame;
+
+    fn frames(from: u64, terms: &[u64]) -> Bytes {
+        let mut bytes = BytesMut::new();
+        for (index, term) in (from..).zip(terms) {
+            let data = Bytes::from(vec![7; 20]);
+            encode_frame(index, &Entry { term: *term, data }, &mut bytes);
+        }
+        bytes.freeze()
+    }
+
+    #[test]
+    fn entries_come_back_after_truncation_and_a_torn_tail() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut log, _) = QuorumLog::open(dir.path()).unwrap();
+        log.append(&frames(1, &[1, 1, 2])).unwrap();
+        log.truncate_from(3).unwrap();
+        log.append(&frames(3, &[3])).unwrap();
+        log.append(&frames(4, &[3])[..30]).unwrap();
+        let (_, entries) = QuorumLog::open(dir.path()).unwrap();
+        let terms: Vec<u64> = entries.iter().map(|entry| entry.term).collect();
+        assert_eq!(terms, vec![1, 1, 3]);
+    }
+}
