@@ -1,1 +1,212 @@
-//! placeholder
+//! The process around the core: sockets, timers, threads, files.
+//!
+//! Threads: one for the core, two for the disk, and a small tokio runtime for sockets. The four
+//! planes have a port each, so that they can be cut apart: clients, replication, controllers, admin.
+
+mod admin;
+pub mod args;
+mod clients;
+mod core_loop;
+mod peer_calls;
+mod peer_frames;
+mod peers;
+mod wiring;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use thiserror::Error;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+pub use self::args::BrokerArgs;
+use self::args::Settings;
+use self::core_loop::{CoreHandle, Ended};
+use self::wiring::Wiring;
+use crate::core::seam::Input;
+use crate::storage::StorageError;
+use crate::storage::recovery;
+
+/// A controlled shutdown that has not ended by then is cut short.
+const STOP_TIME_MAX: std::time::Duration = std::time::Duration::from_secs(10);
+
+/// Why a broker could not start, or had to stop.
+#[derive(Debug, Error)]
+pub enum BrokerError {
+    /// The settings make no sense.
+    #[error("{0}")]
+    Usage(String),
+    /// A port could not be had.
+    #[error("cannot listen on {addr} for {plane}: {source}")]
+    Listen {
+        /// For which plane.
+        plane: &'static str,
+        /// Where.
+        addr: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The data directory could not be used.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// The system refused something that a process needs.
+    #[error("cannot {what}: {source}")]
+    System {
+        /// What.
+        what: &'static str,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Another process uses the data directory.
+    #[error("{0} is in use by another broker")]
+    Locked(PathBuf),
+    /// The node could not go on.
+    #[error("{0}")]
+    Fatal(String),
+}
+
+/// Runs a broker until it is told to stop (SIGTERM or SIGINT) or cannot go on.
+///
+/// # Errors
+/// Where it cannot start, or cannot go on.
+pub fn run(args: BrokerArgs) -> Result<(), BrokerError> {
+    let settings = args.resolve()?;
+    init_log();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|source| BrokerError::System {
+            what: "start the runtime",
+            source,
+        })?;
+    runtime.block_on(serve(settings))
+}
+
+fn init_log() {
+    use tracing_subscriber::EnvFilter;
+    let filter = EnvFilter::try_from_env("PLIMSOLL_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    // Under a test runner a subscriber may be there already; then that one serves.
+    let _present = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_target(false)
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .try_init();
+}
+
+async fn serve(settings: Settings) -> Result<(), BrokerError> {
+    let _lock = lock(&settings.data_dir)?;
+    let (data_dir, recovered, notes) = recovery::open(&settings.data_dir)?;
+    notes.iter().for_each(|note| tracing::warn!("recovery: {note}"));
+    let listeners = Listeners::bind(&settings).await?;
+    let wiring = Arc::new(Wiring::default());
+    let (core, ended) = CoreHandle::start(&settings, data_dir, recovered, Arc::clone(&wiring))?;
+    tracing::info!(
+        "node {} listens on {} (clients), {} (replication), {} (controllers), {} (admin)",
+        settings.node.node_id,
+        settings.listen,
+        settings.replication_listen,
+        settings.controller_listen,
+        settings.admin_listen
+    );
+    if settings.node.is_broker {
+        tokio::spawn(clients::serve(listeners.clients, core.clone(), Arc::clone(&wiring)));
+        tokio::spawn(peers::serve(
+            listeners.replication,
+            peers::Plane::Replication,
+            core.clone(),
+            Arc::clone(&wiring),
+        ));
+    }
+    tokio::spawn(peers::serve(
+        listeners.controllers,
+        peers::Plane::Controllers,
+        core.clone(),
+        Arc::clone(&wiring),
+    ));
+    tokio::spawn(admin::serve(listeners.admin, core.clone(), wiring));
+    until_stopped(&core, ended).await
+}
+
+async fn until_stopped(
+    core: &CoreHandle,
+    mut ended: tokio::sync::oneshot::Receiver<Ended>,
+) -> Result<(), BrokerError> {
+    let system = |source| BrokerError::System {
+        what: "listen for signals",
+        source,
+    };
+    let mut terminate = signal(SignalKind::terminate()).map_err(system)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(system)?;
+    let end = tokio::select! {
+        end = &mut ended => end,
+        _ = terminate.recv() => stop(core, &mut ended).await,
+        _ = interrupt.recv() => stop(core, &mut ended).await,
+    };
+    match end {
+        Ok(Ended::Stopped) => {
+            tracing::info!("stopped");
+            Ok(())
+        }
+        Ok(Ended::Fatal(reason)) => Err(BrokerError::Fatal(reason)),
+        Err(_) => Err(BrokerError::Fatal("the core has panicked; see above".to_owned())),
+    }
+}
+
+/// Hands leadership over, as far as time allows, and then stops in any case.
+async fn stop(
+    core: &CoreHandle,
+    ended: &mut tokio::sync::oneshot::Receiver<Ended>,
+) -> Result<Ended, tokio::sync::oneshot::error::RecvError> {
+    tracing::info!("asked to stop: handing leadership over");
+    core.send(Input::Stop);
+    if let Ok(end) = tokio::time::timeout(STOP_TIME_MAX, &mut *ended).await {
+        return end;
+    }
+    tracing::warn!("leadership was not handed over in time: stopping all the same");
+    core.finish();
+    ended.await
+}
+
+struct Listeners {
+    clients: TcpListener,
+    replication: TcpListener,
+    controllers: TcpListener,
+    admin: TcpListener,
+}
+
+impl Listeners {
+    async fn bind(settings: &Settings) -> Result<Self, BrokerError> {
+        Ok(Self {
+            clients: bind("clients", &settings.listen).await?,
+            replication: bind("replication", &settings.replication_listen).await?,
+            controllers: bind("controllers", &settings.controller_listen).await?,
+            admin: bind("admin", &settings.admin_listen).await?,
+        })
+    }
+}
+
+async fn bind(plane: &'static str, addr: &str) -> Result<TcpListener, BrokerError> {
+    TcpListener::bind(addr)
+        .await
+        .map_err(|source| BrokerError::Listen {
+            plane,
+            addr: addr.to_owned(),
+            source,
+        })
+}
+
+/// Two brokers on one data directory would ruin it; the lock goes with the process.
+fn lock(dir: &std::path::Path) -> Result<std::fs::File, BrokerError> {
+    let system = |source| BrokerError::System {
+        what: "create the data directory",
+        source,
+    };
+    std::fs::create_dir_all(dir).map_err(system)?;
+    let file = std::fs::File::create(dir.join("lock")).map_err(system)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(_) => Err(BrokerError::Locked(dir.to_owned())),
+    }
+}
