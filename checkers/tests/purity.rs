@@ -22,8 +22,8 @@ const FORBIDDEN: [&str; 15] = [
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
+    for entry in std::fs::read_dir(folder).expect("a folder of sources") {
+        let path = entry.expect("an entry").path();
         if path.is_dir() {
             sources(&path, found);
         } else if path.extension().is_some_and(|end| end == "rs") {

@@ -42,7 +42,10 @@ fn compare(
     let start = left.start.max(right.start);
     // The barrier itself must be the same, so it is compared as well.
     let end = left.end.min(right.end).min(barrier.saturating_add(1));
-    let within = move |record: &(i64, i64)| record.0 >= start && record.0 < end;
+    let within = |record: &(i64, i64)| {
+        let both = left.covers(record.0) && right.covers(record.0);
+        record.0 >= start && record.0 < end && both
+    };
     let mut left = left.records(&partition.reads).filter(within);
     let mut right = right.records(&partition.reads).filter(within);
     loop {

@@ -16,6 +16,10 @@ pub(crate) struct FinalLog<'h> {
     pub start: i64,
     /// First offset that was not covered.
     pub end: i64,
+    /// Offsets (from, to) between two reads that neither covered: a reader may
+    /// step over batches without records, and nothing is told of what it did
+    /// not see.
+    pub gaps: Vec<(i64, i64)>,
     /// It was read up to the barrier.
     pub complete: bool,
 }
@@ -32,9 +36,10 @@ impl<'h> FinalLog<'h> {
             let read = &reads[row as usize];
             let from = read.from().unwrap_or(0);
             match passes.last_mut() {
-                Some(pass) if from > pass.start && from <= pass.end => pass.append(row, read),
-                // An empty log is asked again at its start until it shows something.
-                Some(pass) if from == pass.end => pass.append(row, read),
+                Some(pass) if from > pass.start || from == pass.end => {
+                    pass.step_over(from);
+                    pass.append(row, read);
+                }
                 _ => passes.push(Self::begin(row, read, from)),
             }
         }
@@ -53,6 +58,7 @@ impl<'h> FinalLog<'h> {
             reads: Vec::new(),
             start: from,
             end: from,
+            gaps: Vec::new(),
             complete: false,
         };
         pass.append(row, read);
@@ -64,6 +70,19 @@ impl<'h> FinalLog<'h> {
         if let Some(&(last, _)) = read.records.last() {
             self.end = self.end.max(last.saturating_add(1));
         }
+    }
+
+    fn step_over(&mut self, from: i64) {
+        if from > self.end {
+            self.gaps.push((self.end, from));
+            self.end = from;
+        }
+    }
+
+    /// Whether a record at this offset would have been shown.
+    pub(crate) fn covers(&self, offset: i64) -> bool {
+        let stepped_over = |gap: &(i64, i64)| gap.0 <= offset && offset < gap.1;
+        self.start <= offset && !self.gaps.iter().any(stepped_over)
     }
 
     /// The read that covers `offset`.

@@ -111,7 +111,10 @@ impl<'h> Partition<'h> {
         let Some(reference) = self.reference() else {
             return false;
         };
-        let covered = offset.is_none_or(|offset| offset >= reference.start);
+        let covered = match offset {
+            Some(offset) => reference.covers(offset),
+            None => reference.gaps.is_empty(),
+        };
         send.kept_at.is_none() && covered
     }
 
