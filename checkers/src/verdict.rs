@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Serialize, Serializer};
 
-use crate::anomalies::{CHECKERS, not_recovered};
+use crate::anomalies::{CHECKERS, not_recovered, stale_read};
 use crate::check::Findings;
 use crate::finding::Finding;
 use crate::measures::Measures;
@@ -128,7 +128,7 @@ pub fn judge(findings: Findings, promise: &Promise) -> Verdict {
         permitted: named(|one| one.permitted),
         violations: named(is_violation),
         anomaly_counts: count(&judged),
-        looked_for: looked_for(&judged),
+        looked_for: looked_for(&judged, promise),
         anomalies_omitted: judged.len().saturating_sub(ANOMALIES_IN_JSON) as u64,
         anomalies: judged,
         measures: findings.measures,
@@ -161,13 +161,16 @@ fn count(judged: &[Judged]) -> BTreeMap<&'static str, u64> {
     counts
 }
 
-fn looked_for(judged: &[Judged]) -> Vec<LookedFor> {
+fn looked_for(judged: &[Judged], promise: &Promise) -> Vec<LookedFor> {
+    // What is only measured under this promise was not looked for.
+    let accused = |anomaly: &str| anomaly != stale_read::NAME || promise.linearizable_reads;
     let tally = |anomaly: &str, keep: fn(&Judged) -> bool| {
         let of = judged.iter().filter(|one| one.finding.anomaly == anomaly);
         of.filter(|one| keep(one)).count() as u64
     };
     CHECKERS
         .iter()
+        .filter(|checker| accused(checker.anomaly))
         .map(|checker| LookedFor {
             anomaly: checker.anomaly,
             definition: checker.definition,

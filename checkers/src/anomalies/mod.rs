@@ -17,7 +17,7 @@ pub(crate) mod not_recovered;
 mod phantom_read;
 mod poll_skip;
 mod realtime_order;
-mod stale_read;
+pub(crate) mod stale_read;
 mod two_leaders;
 mod vanished_read;
 mod witness;

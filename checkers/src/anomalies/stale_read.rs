@@ -12,8 +12,10 @@ use crate::facts::{Facts, Partition};
 use crate::finding::{Finding, Found};
 use crate::promise::Scope;
 
+pub(crate) const NAME: &str = "stale-read";
+
 pub(super) const CHECKER: Checker = Checker {
-    anomaly: "stale-read",
+    anomaly: NAME,
     definition: "a read misses what was acknowledged before it began, where that is promised",
     find: Find::Partition(find),
 };

@@ -1,0 +1,67 @@
+//! report.html: one page without any external resource, readable without
+//! JavaScript, in light and dark, on a phone and on paper.
+//!
+//! No layout here: bars and labels stand at percentages of the run, curves are
+//! SVG in milliseconds, and the browser does the rest. Every value from outside
+//! is escaped.
+
+mod acks_lane;
+mod axis;
+mod banner;
+mod data;
+mod escape;
+mod faults_lane;
+mod found;
+mod latency_lane;
+mod lost_lane;
+mod lost_tables;
+mod marks;
+mod nodes_lane;
+mod story;
+mod strip;
+mod timeline;
+
+use plimsoll_checkers::Verdict;
+use plimsoll_checkers::history::History;
+
+use super::RunMeta;
+use super::headline::headline;
+use super::timeline::Timeline;
+use escape::escaped;
+
+const CSS: &str = include_str!("page.css");
+const JS: &str = include_str!("page.js");
+
+/// The whole page.
+pub fn page(history: &History, verdict: &Verdict, meta: &RunMeta) -> String {
+    let timeline = Timeline::new(history, verdict);
+    let headline = headline(verdict);
+    let sections = [
+        banner::banner(&headline, verdict, meta),
+        strip::strip(verdict),
+        timeline::section(&timeline, verdict),
+        lost_tables::section(verdict),
+        found::section(verdict),
+        footer(verdict, meta),
+    ];
+    format!(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
+         <title>plimsoll: {}</title><style>{CSS}</style>\n<body><main>\n{}\n</main>\n\
+         <script type=\"application/json\" id=\"data\">{}</script>\n<script>{JS}</script></body></html>\n",
+        escaped(&headline.text()),
+        sections.join("\n"),
+        data::json(&timeline, verdict),
+    )
+}
+
+fn footer(verdict: &Verdict, meta: &RunMeta) -> String {
+    let run = meta.run.as_deref().or(verdict.run.as_deref());
+    let place = run.map_or(String::new(), |run| {
+        format!(" Everything else is in <code>{}</code>.", escaped(run))
+    });
+    format!(
+        "<footer>plimsoll {}. The verdict stands in verdict.json beside this page.{place}</footer>",
+        env!("CARGO_PKG_VERSION")
+    )
+}

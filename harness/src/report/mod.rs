@@ -1,0 +1,59 @@
+//! What a person and a script get to see of a run: verdict.json, report.html
+//! and the text on the terminal.
+//!
+//! Everything is derived from the history, the verdict and a few facts about
+//! the run (`RunMeta`), so that a stored history can be reported again. Nothing
+//! here judges.
+
+mod headline;
+mod html;
+mod lost;
+mod meta;
+mod numbers;
+mod terminal;
+mod timeline;
+
+use std::path::Path;
+
+use anyhow::Context;
+use plimsoll_checkers::Verdict;
+use plimsoll_checkers::history::History;
+
+pub use html::page;
+pub use meta::RunMeta;
+pub use terminal::terminal;
+
+/// The verdict as it goes to verdict.json and to stdout, without a newline.
+pub fn verdict_json(verdict: &Verdict, meta: &RunMeta) -> String {
+    serde_json::to_string_pretty(&named(verdict, meta)).unwrap_or_else(|error| {
+        // Plain data with string keys always serializes; should that change,
+        // a script had better get an error than half a verdict.
+        serde_json::json!({"valid": "unknown", "reason": error.to_string()}).to_string()
+    })
+}
+
+/// Writes verdict.json and report.html into the run's folder.
+pub fn write(
+    folder: &Path,
+    history: &History,
+    verdict: &Verdict,
+    meta: &RunMeta,
+) -> anyhow::Result<()> {
+    let verdict = named(verdict, meta);
+    let json = verdict_json(&verdict, meta) + "\n";
+    save(&folder.join("verdict.json"), &json)?;
+    save(&folder.join("report.html"), &page(history, &verdict, meta))
+}
+
+fn save(path: &Path, text: &str) -> anyhow::Result<()> {
+    std::fs::write(path, text)
+        .with_context(|| format!("cannot write {}; is the disk full?", path.display()))
+}
+
+/// The verdict with the run's folder and the command that repeats it.
+fn named(verdict: &Verdict, meta: &RunMeta) -> Verdict {
+    let mut verdict = verdict.clone();
+    verdict.run = meta.run.clone().or(verdict.run);
+    verdict.replay = meta.replay.clone().or(verdict.replay);
+    verdict
+}
