@@ -1,0 +1,195 @@
+//! The wire client against the crate's own encoder, and against bytes that lie.
+
+use bytes::{Bytes, BytesMut};
+use kafka_protocol::messages::fetch_response::{
+    FetchResponse, FetchableTopicResponse, PartitionData,
+};
+use kafka_protocol::messages::metadata_response::{
+    MetadataResponse, MetadataResponseBroker, MetadataResponsePartition, MetadataResponseTopic,
+};
+use kafka_protocol::messages::produce_response::{
+    PartitionProduceResponse, ProduceResponse, TopicProduceResponse,
+};
+use kafka_protocol::messages::{BrokerId, TopicName};
+use kafka_protocol::protocol::{Encodable, StrBytes};
+use kafka_protocol::records::RecordBatchDecoder;
+
+use super::*;
+use crate::clients::{Fetch, Produce, Request, Response, Sequence};
+
+fn framed(message: &impl Encodable, version: i16) -> Vec<u8> {
+    let mut bytes = BytesMut::from(&7i32.to_be_bytes()[..]);
+    message.encode(&mut bytes, version).expect("it encodes");
+    bytes.to_vec()
+}
+
+fn name(text: &'static str) -> TopicName {
+    TopicName(StrBytes::from_static_str(text))
+}
+
+fn fetch_request(offset: i64) -> Request {
+    Request::Fetch(Fetch {
+        partition: 0,
+        offset,
+        leader_epoch: 3,
+        max_wait_ms: 0,
+        max_bytes: 1024,
+    })
+}
+
+fn fetch_response(records: Vec<u8>) -> Vec<u8> {
+    let partition = PartitionData::default()
+        .with_high_watermark(12)
+        .with_log_start_offset(0)
+        .with_records(Some(Bytes::from(records)));
+    let topic = FetchableTopicResponse::default()
+        .with_topic(name("log"))
+        .with_partitions(vec![partition]);
+    framed(
+        &FetchResponse::default().with_responses(vec![topic]),
+        version::FETCH,
+    )
+}
+
+fn at_offset(value: i64, offset: i64) -> Vec<u8> {
+    let mut batch = encode_batch(value, 1, None);
+    batch[..8].copy_from_slice(&offset.to_be_bytes());
+    batch
+}
+
+#[test]
+fn a_batch_of_ours_is_read_by_the_crate_too() {
+    let sequence = Sequence {
+        producer_id: 9,
+        producer_epoch: 2,
+        sequence: 5,
+    };
+    let mut bytes = Bytes::from(encode_batch(-42, 1_700_000_000_000, Some(sequence)));
+    let decoded = RecordBatchDecoder::decode(&mut bytes).expect("a sound batch");
+    let record = &decoded.records[0];
+    assert_eq!(record.value.as_deref(), Some(b"-42".as_slice()));
+    assert_eq!(
+        (record.producer_id, record.producer_epoch, record.sequence),
+        (9, 2, 5)
+    );
+}
+
+#[test]
+fn a_fetch_is_trimmed_to_the_offset_asked_for() {
+    let records = [at_offset(100, 10), at_offset(101, 11)].concat();
+    let response = decode(&fetch_request(11), 7, &fetch_response(records)).expect("sound");
+    let Response::Fetched { code: 0, fetched } = response else {
+        panic!("{response:?}")
+    };
+    assert_eq!(fetched.records, [(11, 101)]);
+    assert_eq!((fetched.high_watermark, fetched.next_offset), (12, 12));
+}
+
+#[test]
+fn a_batch_cut_off_by_the_byte_limit_is_left_for_the_next_read() {
+    let mut records = [at_offset(100, 10), at_offset(101, 11)].concat();
+    records.truncate(records.len() - 3);
+    let (read, next) = read_batches(&records, 10).expect("the first is whole");
+    assert_eq!((read, next), (vec![(10, 100)], 11));
+}
+
+#[test]
+fn a_flipped_bit_is_noticed() {
+    let mut batch = at_offset(100, 10);
+    let last = batch.len() - 2;
+    batch[last] ^= 1;
+    assert!(
+        read_batches(&batch, 10)
+            .expect_err("corrupt")
+            .0
+            .contains("CRC")
+    );
+}
+
+#[test]
+fn metadata_is_read_with_leader_and_epoch() {
+    let partition = MetadataResponsePartition::default()
+        .with_partition_index(2)
+        .with_leader_id(BrokerId(3))
+        .with_leader_epoch(8)
+        .with_replica_nodes(vec![BrokerId(3), BrokerId(1)])
+        .with_isr_nodes(vec![BrokerId(3)]);
+    let topic = MetadataResponseTopic::default()
+        .with_name(Some(name("log")))
+        .with_partitions(vec![partition]);
+    let broker = MetadataResponseBroker::default().with_host(StrBytes::from_static_str("h"));
+    let message = MetadataResponse::default()
+        .with_brokers(vec![broker])
+        .with_topics(vec![topic]);
+    let response = decode(&Request::Metadata, 7, &framed(&message, version::METADATA));
+    let Ok(Response::Metadata { partitions }) = response else {
+        panic!("{response:?}")
+    };
+    assert_eq!((partitions[0].leader, partitions[0].leader_epoch), (3, 8));
+    assert_eq!(partitions[0].replicas, [3, 1]);
+}
+
+fn produce_request() -> Request {
+    Request::Produce(Produce {
+        partition: 0,
+        value: 1,
+        acks: 1,
+        timeout_ms: 1,
+        sequence: None,
+    })
+}
+
+#[test]
+fn a_produce_response_gives_code_and_offset() {
+    let partition = PartitionProduceResponse::default()
+        .with_error_code(19)
+        .with_base_offset(-1);
+    let topic = TopicProduceResponse::default()
+        .with_name(name("log"))
+        .with_partition_responses(vec![partition]);
+    let message = ProduceResponse::default().with_responses(vec![topic]);
+    let response = decode(&produce_request(), 7, &framed(&message, version::PRODUCE));
+    assert_eq!(
+        response,
+        Ok(Response::Produced {
+            code: 19,
+            offset: -1
+        })
+    );
+}
+
+#[test]
+fn counts_that_lie_are_refused_and_no_prefix_panics() {
+    let sound = fetch_response([at_offset(100, 10), at_offset(101, 11)].concat());
+    for request in [
+        fetch_request(0),
+        produce_request(),
+        Request::Metadata,
+        Request::InitProducerId,
+    ] {
+        for end in 0..sound.len() {
+            let _ = decode(&request, 7, &sound[..end]);
+            let mut lying = sound.clone();
+            for byte in lying.iter_mut().skip(end).take(4) {
+                *byte = 0x7f;
+            }
+            let _ = decode(&request, 7, &lying);
+        }
+    }
+    let huge = [&7i32.to_be_bytes()[..], &i32::MAX.to_be_bytes()[..]].concat();
+    assert!(decode(&produce_request(), 7, &huge).is_err());
+}
+
+#[test]
+fn every_request_can_be_encoded() {
+    for request in [
+        produce_request(),
+        fetch_request(0),
+        Request::Metadata,
+        Request::InitProducerId,
+    ] {
+        let bytes = encode(&request, "log", 1, "c1", 0).expect("it encodes");
+        let length = u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        assert_eq!(usize::try_from(length).expect("small"), bytes.len() - 4);
+    }
+}

@@ -1,0 +1,124 @@
+//! What a client can ask of a node, as typed messages. The session speaks in
+//! these; bytes and sockets stay in the runner, wire formats in `kafka`.
+
+pub mod kafka;
+pub mod outcome;
+
+/// A producer's identity and the sequence number of one batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sequence {
+    pub producer_id: i64,
+    pub producer_epoch: i16,
+    pub sequence: i32,
+}
+
+/// A topic to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewTopic {
+    pub name: String,
+    pub partitions: i32,
+    pub replication_factor: i16,
+    pub configs: Vec<(String, String)>,
+}
+
+/// One append of one record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Produce {
+    pub partition: i32,
+    pub value: i64,
+    pub acks: i16,
+    pub timeout_ms: i32,
+    pub sequence: Option<Sequence>,
+}
+
+/// One read of one partition from an explicit offset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fetch {
+    pub partition: i32,
+    pub offset: i64,
+    pub leader_epoch: i32,
+    pub max_wait_ms: i32,
+    pub max_bytes: i32,
+}
+
+/// A request to one node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    Metadata,
+    CreateTopic(NewTopic),
+    InitProducerId,
+    Produce(Produce),
+    Fetch(Fetch),
+}
+
+impl Request {
+    /// An append with acks=0 is never answered.
+    pub fn is_answered(&self) -> bool {
+        !matches!(self, Request::Produce(produce) if produce.acks == 0)
+    }
+}
+
+/// One partition as a node's metadata shows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PartitionMetadata {
+    pub partition: i32,
+    pub leader: i32,
+    pub leader_epoch: i32,
+    pub replicas: Vec<i32>,
+    pub isr: Vec<i32>,
+}
+
+/// What a read brought.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fetched {
+    pub high_watermark: i64,
+    pub log_start: i64,
+    /// (offset, value) in the reply's order, from the offset asked for.
+    pub records: Vec<(i64, i64)>,
+    /// Where the next read goes on.
+    pub next_offset: i64,
+}
+
+/// A node's answer. Error codes are Kafka's and are judged by `outcome`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Response {
+    Metadata {
+        partitions: Vec<PartitionMetadata>,
+    },
+    TopicCreated {
+        code: i16,
+        message: String,
+    },
+    ProducerId {
+        code: i16,
+        producer_id: i64,
+        producer_epoch: i16,
+    },
+    Produced {
+        code: i16,
+        offset: i64,
+    },
+    /// The bytes of an append with acks=0 were given to the socket.
+    Written,
+    Fetched {
+        code: i16,
+        fetched: Fetched,
+    },
+}
+
+/// Why there is no answer. The difference decides between fail and info.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Broken {
+    /// Not one byte of the request was given to a socket.
+    NotSent(String),
+    /// It may have arrived; nobody knows what became of it.
+    Lost(String),
+}
+
+impl Broken {
+    pub fn text(&self) -> &str {
+        match self {
+            Broken::NotSent(text) | Broken::Lost(text) => text,
+        }
+    }
+}

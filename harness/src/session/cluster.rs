@@ -1,0 +1,358 @@
+//! The cluster as its admin ports show it: what the journal keeps of it, whom
+//! faults aim at, and whether it has settled.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use plimsoll_checkers::history::Op;
+use plimsoll_nemesis::faults::{ClusterView, PartitionView};
+use serde_json::json;
+
+use super::config::{NodeInfo, key};
+use super::messages::{NodeIndex, NodeReport, ReplicaReport};
+use super::record;
+
+#[derive(Debug, Default)]
+struct Seen {
+    report: Option<NodeReport>,
+    at_ns: u64,
+    incarnation: u64,
+    /// What was last put into the journal, to record changes only.
+    recorded: Option<serde_json::Value>,
+}
+
+/// Leader and epoch of every partition, where all replicas agree on them.
+pub type Agreement = BTreeMap<i32, Agreed>;
+
+/// What all replicas of one partition say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Agreed {
+    pub leader: i32,
+    pub leader_epoch: i32,
+    pub replicas: Vec<i32>,
+}
+
+/// All nodes as last seen.
+pub struct Cluster {
+    topic: String,
+    partitions: i32,
+    nodes: Vec<NodeInfo>,
+    seen: Vec<Seen>,
+}
+
+impl Cluster {
+    pub fn new(topic: &str, partitions: i32, nodes: Vec<NodeInfo>) -> Cluster {
+        let seen = nodes
+            .iter()
+            .map(|_| Seen {
+                incarnation: 1,
+                ..Seen::default()
+            })
+            .collect();
+        Cluster {
+            topic: topic.to_owned(),
+            partitions,
+            nodes,
+            seen,
+        }
+    }
+
+    pub fn node_of_id(&self, id: i32) -> Option<NodeIndex> {
+        self.nodes.iter().position(|node| node.id == id)
+    }
+
+    pub fn node(&self, index: NodeIndex) -> Option<&NodeInfo> {
+        self.nodes.get(index)
+    }
+
+    pub fn name(&self, index: NodeIndex) -> &str {
+        self.nodes.get(index).map_or("?", |node| &node.name)
+    }
+
+    pub fn incarnation(&self, index: NodeIndex) -> u64 {
+        self.seen.get(index).map_or(0, |seen| seen.incarnation)
+    }
+
+    /// A node was started again.
+    pub fn started(&mut self, name: &str, incarnation: u64) {
+        if let Some(index) = self.nodes.iter().position(|node| node.name == name) {
+            self.seen[index].incarnation = incarnation;
+        }
+    }
+
+    /// Takes a poll in; gives a line for the journal when something changed.
+    pub fn learn(
+        &mut self,
+        index: NodeIndex,
+        report: Option<NodeReport>,
+        now_ns: u64,
+    ) -> Option<Op> {
+        let name = self.nodes.get(index)?.name.clone();
+        let topic = self.topic.clone();
+        let seen = self.seen.get_mut(index)?;
+        let digest = digest(report.as_ref(), &topic);
+        let changed = seen.recorded.as_ref() != Some(&digest);
+        let line = changed.then(|| observation(&name, report.as_ref(), &topic));
+        seen.recorded = Some(digest);
+        seen.report = report;
+        seen.at_ns = now_ns;
+        line
+    }
+
+    fn replicas_of(&self, partition: i32) -> impl Iterator<Item = (NodeIndex, &ReplicaReport)> {
+        self.seen
+            .iter()
+            .enumerate()
+            .filter_map(move |(index, seen)| {
+                let mut of_node = seen.report.as_ref()?.partitions.iter();
+                let replica =
+                    of_node.find(|r| r.partition == partition && r.topic == self.topic)?;
+                Some((index, replica))
+            })
+    }
+
+    /// What faults may aim at now: the newest leader claim of each partition,
+    /// and the controller that most nodes name.
+    pub fn view(&self) -> ClusterView {
+        let names = |brokers_only: bool| {
+            let wanted = self
+                .nodes
+                .iter()
+                .filter(move |node| node.is_broker || !brokers_only);
+            wanted.map(|node| node.name.clone()).collect()
+        };
+        let partitions = (0..self.partitions)
+            .map(|partition| (key(&self.topic, partition), self.partition_view(partition)))
+            .collect();
+        let controller = self.controller();
+        ClusterView {
+            nodes: names(false),
+            brokers: names(true),
+            controller,
+            partitions,
+        }
+    }
+
+    fn partition_view(&self, partition: i32) -> PartitionView {
+        let newest = self
+            .replicas_of(partition)
+            .max_by_key(|(_, r)| r.leader_epoch);
+        let Some((_, replica)) = newest else {
+            return PartitionView::default();
+        };
+        let name_of = |id: i32| self.node_of_id(id).map(|index| self.name(index).to_owned());
+        PartitionView {
+            leader: name_of(replica.leader),
+            replicas: replica
+                .replicas
+                .iter()
+                .filter_map(|id| name_of(*id))
+                .collect(),
+        }
+    }
+
+    fn controller(&self) -> Option<String> {
+        let mut votes: BTreeMap<i32, usize> = BTreeMap::new();
+        for id in self
+            .seen
+            .iter()
+            .filter_map(|seen| seen.report.as_ref()?.controller_leader)
+        {
+            *votes.entry(id).or_default() += 1;
+        }
+        let (id, _) = votes.into_iter().max_by_key(|(_, count)| *count)?;
+        self.node_of_id(id).map(|index| self.name(index).to_owned())
+    }
+
+    /// The time of the oldest poll of a broker that answered, when all did.
+    pub fn oldest_report_ns(&self) -> Option<u64> {
+        let brokers = self
+            .nodes
+            .iter()
+            .zip(&self.seen)
+            .filter(|(node, _)| node.is_broker);
+        brokers
+            .map(|(_, seen)| seen.report.as_ref().map(|_| seen.at_ns))
+            .collect::<Option<Vec<_>>>()?
+            .into_iter()
+            .min()
+    }
+
+    /// What is agreed on, partition by partition; those in dispute are absent.
+    pub fn agreement(&self) -> Agreement {
+        (0..self.partitions)
+            .filter_map(|p| Some((p, self.agreed(p)?)))
+            .collect()
+    }
+
+    /// One partition: every replica names the same leader and epoch, with all
+    /// replicas in the ISR, and the leader agrees that it leads.
+    fn agreed(&self, partition: i32) -> Option<Agreed> {
+        let all: Vec<_> = self.replicas_of(partition).collect();
+        let (_, first) = all.first()?;
+        let wanted: BTreeSet<i32> = first.replicas.iter().copied().collect();
+        let holders: BTreeSet<i32> = all.iter().map(|(index, _)| self.nodes[*index].id).collect();
+        let same = |replica: &ReplicaReport| {
+            replica.leader == first.leader
+                && replica.leader_epoch == first.leader_epoch
+                && replica.isr.iter().copied().collect::<BTreeSet<_>>() == wanted
+        };
+        let leader = self.node_of_id(first.leader)?;
+        let leads = all
+            .iter()
+            .any(|(index, r)| *index == leader && r.role == "leader");
+        (holders == wanted && leads && all.iter().all(|(_, replica)| same(replica))).then(|| {
+            let replicas = first.replicas.clone();
+            Agreed {
+                leader: first.leader,
+                leader_epoch: first.leader_epoch,
+                replicas,
+            }
+        })
+    }
+
+    /// Nodes that claim to lead a partition in an older epoch than the newest.
+    pub fn older_leaders(&self) -> Vec<serde_json::Value> {
+        let mut found = Vec::new();
+        for partition in 0..self.partitions {
+            let newest = self
+                .replicas_of(partition)
+                .map(|(_, r)| r.leader_epoch)
+                .max();
+            let newest = newest.unwrap_or_default();
+            for (index, replica) in self.replicas_of(partition) {
+                if replica.role == "leader" && replica.leader_epoch < newest {
+                    found.push(json!({
+                        "key": key(&self.topic, partition),
+                        "node": self.name(index),
+                        "leader_epoch": replica.leader_epoch,
+                        "newest_epoch": newest,
+                    }));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// What of a report makes a change: not the offsets, which always move.
+fn digest(report: Option<&NodeReport>, topic: &str) -> serde_json::Value {
+    let Some(report) = report else {
+        return json!(null);
+    };
+    let each = report.partitions.iter().filter(|r| r.topic == topic);
+    let parts: Vec<_> = each
+        .map(|r| json!([r.partition, r.role, r.leader, r.leader_epoch, r.isr]))
+        .collect();
+    json!([report.controller_leader, parts])
+}
+
+fn observation(node: &str, report: Option<&NodeReport>, topic: &str) -> Op {
+    let Some(report) = report else {
+        return record::nemesis("observe", json!({ "node": node, "up": false }));
+    };
+    let each = report.partitions.iter().filter(|r| r.topic == topic);
+    let partitions: Vec<_> = each
+        .map(|r| {
+            json!({
+                "key": key(&r.topic, r.partition), "role": r.role, "leader": r.leader,
+                "leader_epoch": r.leader_epoch, "leo": r.leo, "hw": r.hw, "isr": r.isr,
+            })
+        })
+        .collect();
+    record::nemesis(
+        "observe",
+        json!({
+            "node": node, "up": true,
+            "controller": report.controller_leader, "partitions": partitions,
+        }),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nodes() -> Vec<NodeInfo> {
+        (1..=3)
+            .map(|id| NodeInfo {
+                name: format!("n{id}"),
+                id,
+                is_broker: true,
+            })
+            .collect()
+    }
+
+    fn report(node_id: i32, leader: i32, leader_epoch: i32, isr: &[i32]) -> NodeReport {
+        let role = if node_id == leader {
+            "leader"
+        } else {
+            "follower"
+        };
+        let replica = ReplicaReport {
+            topic: "log".into(),
+            role: role.into(),
+            leader,
+            leader_epoch,
+            isr: isr.into(),
+            replicas: vec![1, 2, 3],
+            ..ReplicaReport::default()
+        };
+        NodeReport {
+            node_id,
+            controller_leader: Some(3),
+            partitions: vec![replica],
+        }
+    }
+
+    fn cluster(reports: [NodeReport; 3]) -> Cluster {
+        let mut cluster = Cluster::new("log", 1, nodes());
+        for (index, report) in reports.into_iter().enumerate() {
+            cluster.learn(index, Some(report), 1);
+        }
+        cluster
+    }
+
+    #[test]
+    fn a_cluster_that_agrees_has_settled() {
+        let full = [1, 2, 3];
+        let cluster = cluster([1, 2, 3].map(|id| report(id, 2, 4, &full)));
+        assert_eq!(cluster.agreement()[&0].leader, 2);
+        assert!(cluster.older_leaders().is_empty());
+    }
+
+    #[test]
+    fn an_old_leader_is_named_and_nothing_is_agreed() {
+        let full = [1, 2, 3];
+        let reports = [
+            report(1, 1, 3, &full),
+            report(2, 2, 4, &full),
+            report(3, 2, 4, &full),
+        ];
+        let cluster = cluster(reports);
+        assert!(cluster.agreement().is_empty());
+        assert_eq!(cluster.older_leaders()[0]["node"], "n1");
+        assert_eq!(
+            cluster.view().partitions["log-0"].leader.as_deref(),
+            Some("n2")
+        );
+    }
+
+    #[test]
+    fn a_short_isr_is_not_settled() {
+        assert!(
+            cluster([1, 2, 3].map(|id| report(id, 2, 4, &[2, 3])))
+                .agreement()
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn only_changes_are_recorded() {
+        let mut cluster = Cluster::new("log", 1, nodes());
+        let mut moved = report(1, 2, 4, &[1, 2, 3]);
+        assert!(cluster.learn(0, Some(moved.clone()), 1).is_some());
+        moved.partitions[0].leo = 99;
+        assert!(cluster.learn(0, Some(moved), 2).is_none());
+        assert!(cluster.learn(0, None, 3).is_some());
+    }
+}

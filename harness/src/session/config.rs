@@ -1,0 +1,51 @@
+//! What a session is told at its start. Seeds and settings are arguments; the
+//! session draws nothing from anywhere else.
+
+use plimsoll_nemesis::schedule::Schedule;
+
+use crate::clients::NewTopic;
+use crate::workload::ClientPlan;
+
+/// A node that the session knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeInfo {
+    pub name: String,
+    pub id: i32,
+    /// Whether it holds partitions and answers clients.
+    pub is_broker: bool,
+}
+
+/// How sends are done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendPolicy {
+    pub acks: i16,
+    pub retries: u32,
+    pub idempotent: bool,
+    /// How long a broker may take over one request.
+    pub request_timeout_ms: u64,
+}
+
+/// Everything that a session needs.
+pub struct SessionConfig {
+    pub seed: u64,
+    pub topic: NewTopic,
+    /// Brokers first, then separate controllers.
+    pub nodes: Vec<NodeInfo>,
+    pub clients: Vec<ClientPlan>,
+    pub send: SendPolicy,
+    pub rate: f64,
+    pub time_limit_ms: u64,
+    pub settle_limit_ms: u64,
+    pub schedule: Schedule,
+}
+
+impl SessionConfig {
+    pub fn brokers(&self) -> impl Iterator<Item = &NodeInfo> {
+        self.nodes.iter().filter(|node| node.is_broker)
+    }
+}
+
+/// A partition's name in a history.
+pub fn key(topic: &str, partition: i32) -> String {
+    format!("{topic}-{partition}")
+}

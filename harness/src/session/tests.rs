@@ -1,0 +1,348 @@
+//! A session against a cluster of a few lines in virtual time: what it sends,
+//! what it records, and that it always comes to an end.
+
+use std::collections::BTreeMap;
+
+use plimsoll_checkers::history::{History, Op, OpType, Process, Value};
+use plimsoll_nemesis::faults::{Aim, AimAt, Fault, Kill, KillHow};
+use plimsoll_nemesis::schedule::{Planned, Schedule};
+
+use super::messages::ReplicaReport;
+use super::*;
+use crate::clients::{Fetched, NewTopic, PartitionMetadata, Request};
+use crate::workload::{Placement, plan_clients};
+
+const MS: u64 = 1_000_000;
+
+/// One log a partition, one leader for all of them, and knobs that misbehave.
+struct Fake {
+    logs: BTreeMap<i32, Vec<i64>>,
+    /// Answers this code to every n-th produce request.
+    refuse: Option<(u64, i16)>,
+    produced: u64,
+    settles: bool,
+    sequences: Vec<(i64, i32)>,
+}
+
+impl Fake {
+    fn sound() -> Fake {
+        Fake {
+            logs: BTreeMap::new(),
+            refuse: None,
+            produced: 0,
+            settles: true,
+            sequences: vec![],
+        }
+    }
+
+    fn answer(&mut self, request: &Request) -> Reply {
+        Ok(match request {
+            Request::CreateTopic(_) => Response::TopicCreated {
+                code: 0,
+                message: String::new(),
+            },
+            Request::Metadata => {
+                let partitions = (0..2).map(|partition| PartitionMetadata {
+                    partition,
+                    leader: 1,
+                    leader_epoch: 1,
+                    replicas: vec![1, 2, 3],
+                    isr: vec![1, 2, 3],
+                });
+                Response::Metadata {
+                    partitions: partitions.collect(),
+                }
+            }
+            Request::InitProducerId => Response::ProducerId {
+                code: 0,
+                producer_id: 9,
+                producer_epoch: 0,
+            },
+            Request::Produce(send) => {
+                self.produced += 1;
+                self.sequences
+                    .extend(send.sequence.map(|s| (send.value, s.sequence)));
+                if let Some((every, code)) = self.refuse
+                    && self.produced.is_multiple_of(every)
+                    && send.value > 0
+                {
+                    return Ok(Response::Produced { code, offset: -1 });
+                }
+                let log = self.logs.entry(send.partition).or_default();
+                log.push(send.value);
+                Response::Produced {
+                    code: 0,
+                    offset: i64::try_from(log.len()).expect("small") - 1,
+                }
+            }
+            Request::Fetch(read) => {
+                let log = self.logs.entry(read.partition).or_default();
+                let records: Vec<(i64, i64)> = (0..)
+                    .zip(log.iter().copied())
+                    .filter(|(o, _)| *o >= read.offset)
+                    .collect();
+                let end = i64::try_from(log.len()).expect("small");
+                let (high_watermark, next_offset) = (end, end.max(read.offset));
+                let fetched = Fetched {
+                    high_watermark,
+                    log_start: 0,
+                    records,
+                    next_offset,
+                };
+                Response::Fetched { code: 0, fetched }
+            }
+        })
+    }
+
+    fn report(&self, node: NodeIndex) -> NodeReport {
+        let node_id = i32::try_from(node).expect("small") + 1;
+        let role = if node_id == 1 { "leader" } else { "follower" };
+        let isr = if self.settles { vec![1, 2, 3] } else { vec![1] };
+        let partitions = (0..2).map(|partition| ReplicaReport {
+            topic: "log".into(),
+            partition,
+            role: role.into(),
+            leader: 1,
+            leader_epoch: 1,
+            isr: isr.clone(),
+            replicas: vec![1, 2, 3],
+            ..ReplicaReport::default()
+        });
+        NodeReport {
+            node_id,
+            controller_leader: Some(1),
+            partitions: partitions.collect(),
+        }
+    }
+}
+
+fn config(retries: u32, idempotent: bool) -> SessionConfig {
+    let aim = Aim::new(AimAt::Leader, 0);
+    let kill = Fault::Kill(Kill {
+        aim,
+        how: KillHow::Kill,
+    });
+    let planned = Planned {
+        id: 1,
+        at_ms: 400,
+        lasts_ms: 300,
+        fault: kill,
+    };
+    SessionConfig {
+        seed: 1,
+        topic: NewTopic {
+            name: "log".into(),
+            partitions: 2,
+            replication_factor: 3,
+            configs: Vec::new(),
+        },
+        nodes: (1..=3)
+            .map(|id| NodeInfo {
+                name: format!("n{id}"),
+                id,
+                is_broker: true,
+            })
+            .collect(),
+        clients: plan_clients(8, Placement::Mixed, 3),
+        send: SendPolicy {
+            acks: 1,
+            retries,
+            idempotent,
+            request_timeout_ms: 1000,
+        },
+        rate: 500.0,
+        time_limit_ms: 2000,
+        settle_limit_ms: 4000,
+        schedule: Schedule::set(vec![planned]),
+    }
+}
+
+/// Runs a session to its end in virtual time; gives the journal.
+fn run(config: SessionConfig, fake: &mut Fake) -> Vec<Op> {
+    let mut ops = Vec::new();
+    drive(&mut Session::new(config), fake, &mut ops);
+    ops
+}
+
+fn drive(session: &mut Session, fake: &mut Fake, ops: &mut Vec<Op>) {
+    let mut queue: BTreeMap<(u64, usize), Event> = BTreeMap::new();
+    let mut sequence = 0;
+    let mut put = |queue: &mut BTreeMap<(u64, usize), Event>, at: u64, event: Event| {
+        sequence += 1;
+        queue.insert((at, sequence), event);
+    };
+    put(&mut queue, 0, Event::Timer);
+    for node in 0..3 {
+        put(&mut queue, 50 * MS, Event::Node { node, report: None });
+    }
+    let mut out = Vec::new();
+    while let Some(((now, _), event)) = queue.pop_first() {
+        assert!(now < 60_000 * MS, "the run does not end");
+        let event = match event {
+            Event::Node { node, .. } => {
+                put(
+                    &mut queue,
+                    now + 100 * MS,
+                    Event::Node { node, report: None },
+                );
+                Event::Node {
+                    node,
+                    report: Some(fake.report(node)),
+                }
+            }
+            other => other,
+        };
+        session.step(now, event, &mut out);
+        for command in out.drain(..) {
+            match command {
+                Command::Send {
+                    client, request, ..
+                } => {
+                    let result = fake.answer(&request);
+                    put(&mut queue, now + MS, Event::Reply { client, result });
+                }
+                Command::Inject { planned, view } => {
+                    let Fault::Kill(kill) = &planned.fault else {
+                        panic!("only kills")
+                    };
+                    let targets = kill.aim.resolve(&view).expect("a leader is known");
+                    let step = FaultStep::Installed {
+                        targets,
+                        cuts: Vec::new(),
+                        proof: String::new(),
+                    };
+                    put(
+                        &mut queue,
+                        now + MS,
+                        Event::Fault {
+                            id: planned.id,
+                            step,
+                        },
+                    );
+                }
+                Command::Heal { id } => {
+                    let step = FaultStep::Healed {
+                        started: vec![("n1".to_owned(), 2)],
+                    };
+                    put(&mut queue, now + MS, Event::Fault { id, step });
+                }
+                Command::Record(mut op) => {
+                    op.index = u64::try_from(ops.len()).expect("small");
+                    op.time = now;
+                    ops.push(*op);
+                }
+                Command::WakeAt(at) => put(&mut queue, at.max(now), Event::Timer),
+                Command::GiveUp(why) => panic!("{why}"),
+                Command::Finished => return,
+            }
+        }
+    }
+    panic!("the session fell asleep before its end");
+}
+
+fn sends(ops: &[Op], kind: OpType) -> usize {
+    ops.iter()
+        .filter(|op| op.f == "send" && op.kind == kind)
+        .count()
+}
+
+#[test]
+fn a_sound_run_ends_read_and_its_journal_is_a_history() {
+    let ops = run(config(0, false), &mut Fake::sound());
+    assert!(sends(&ops, OpType::Ok) > 300, "{}", sends(&ops, OpType::Ok));
+    assert_eq!(sends(&ops, OpType::Invoke), sends(&ops, OpType::Ok));
+    let finals = ops
+        .iter()
+        .filter(|op| op.reads.values().any(|read| read.is_final))
+        .count();
+    assert!(
+        finals >= 6,
+        "each replica of each partition is read: {finals}"
+    );
+    let barriers = ops
+        .iter()
+        .filter(|op| op.f == "barrier" && op.kind == OpType::Ok)
+        .count();
+    assert_eq!(barriers, 2);
+    History::new(None, ops).expect("the journal validates");
+}
+
+#[test]
+fn faults_and_starts_are_recorded_and_healed() {
+    let ops = run(config(0, false), &mut Fake::sound());
+    let kills: Vec<String> = ops
+        .iter()
+        .filter(|op| op.process == Process::Nemesis && op.f == "kill")
+        .map(|op| match &op.value {
+            Value::Other(value) => value["phase"].as_str().unwrap_or_default().to_owned(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(kills, ["installed", "healed"]);
+    assert_eq!(ops.iter().filter(|op| op.f == "start").count(), 4);
+}
+
+#[test]
+fn a_process_that_got_an_indeterminate_answer_never_acts_again() {
+    let mut fake = Fake {
+        refuse: Some((5, 7)),
+        ..Fake::sound()
+    };
+    let ops = run(config(0, false), &mut fake);
+    assert!(sends(&ops, OpType::Info) > 20);
+    for (position, op) in ops
+        .iter()
+        .enumerate()
+        .filter(|(_, op)| op.kind == OpType::Info)
+    {
+        if op.process != Process::Nemesis {
+            assert!(
+                ops[position + 1..]
+                    .iter()
+                    .all(|later| later.process != op.process)
+            );
+        }
+    }
+}
+
+#[test]
+fn retries_are_attempts_of_one_op_under_one_sequence_number() {
+    let mut fake = Fake {
+        refuse: Some((4, 19)),
+        ..Fake::sound()
+    };
+    let ops = run(config(3, true), &mut fake);
+    let retried = ops
+        .iter()
+        .filter_map(|op| op.attempts.as_ref())
+        .filter(|a| a.len() > 1)
+        .count();
+    assert!(retried > 20, "{retried} ops were sent more than once");
+    let mut of_value: BTreeMap<i64, Vec<i32>> = BTreeMap::new();
+    for (value, sequence) in fake.sequences {
+        of_value.entry(value).or_default().push(sequence);
+    }
+    assert!(
+        of_value
+            .values()
+            .all(|all| all.iter().all(|sequence| *sequence == all[0]))
+    );
+}
+
+#[test]
+fn a_cluster_that_does_not_settle_is_reported_at_the_limit() {
+    let mut fake = Fake {
+        settles: false,
+        ..Fake::sound()
+    };
+    let ops = run(config(0, false), &mut fake);
+    let settled = ops
+        .iter()
+        .find(|op| op.f == "settled")
+        .expect("it is always said");
+    let Value::Other(value) = &settled.value else {
+        panic!("{settled:?}")
+    };
+    assert_eq!(value["settled"], false);
+    assert_eq!(value["unsettled"].as_array().map(Vec::len), Some(2));
+}
