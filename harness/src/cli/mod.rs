@@ -1,0 +1,107 @@
+//! The command line: names, defaults and what may be combined. Whatever is
+//! wrong here is a usage error (64) that says what to do instead.
+
+mod invocation;
+mod test_args;
+mod validate;
+mod values;
+
+pub use invocation::{Invocation, test_command, usage};
+pub use test_args::{Acks, FaultSet, FlushPolicy, Format, Target, TestArgs, Where};
+pub use values::{Duration, parse_duration};
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Shows how much a replicated log may suffer and still keep what it acknowledged.
+#[derive(Debug, Parser)]
+#[command(name = "plimsoll", version, about, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a cluster under faults and judge what it kept
+    Test(Box<TestArgs>),
+    /// Run the same workload, faults and seeds over several settings (repeat an option to vary it)
+    Compare(CompareArgs),
+    /// Run a scenario: a name from `harness/scenarios`, or isr-recovery
+    Scenario(ScenarioArgs),
+    /// Judge a stored history again
+    Check(CheckArgs),
+    /// Say what this machine permits and what to do about it
+    Doctor,
+    /// Run one broker under test
+    Broker(BrokerStub),
+    /// Measure how many operations a second the harness can record
+    #[command(hide = true)]
+    Bench(BenchArgs),
+}
+
+/// Options of `compare` beside those of `test`.
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub struct CompareArgs {
+    /// Options of `test`; repeat one to make a cell for each value. Also
+    /// `--runs N` (runs a cell, default 3) and `--jobs N` (labs at a time)
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "OPTIONS"
+    )]
+    pub rest: Vec<String>,
+}
+
+/// A scenario by name or file, with options of `test` that override its own.
+#[derive(Debug, Args)]
+pub struct ScenarioArgs {
+    /// isr-recovery, a name from `harness/scenarios`, or a TOML file
+    pub name: String,
+    /// Options of `test`
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "OPTIONS"
+    )]
+    pub rest: Vec<String>,
+}
+
+/// A history to judge.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// JSON lines, plain or zstd
+    pub file: PathBuf,
+    /// Count every loss as a violation
+    #[arg(long)]
+    pub strict: bool,
+    /// Judge a history without a header under this promise (JSON)
+    #[arg(long, value_name = "FILE")]
+    pub promise: Option<PathBuf>,
+    #[arg(long, value_enum, default_value = "human")]
+    pub format: Format,
+}
+
+/// How long and how wide to measure.
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    #[arg(long, default_value_t = 5.0)]
+    pub seconds: f64,
+    #[arg(long, default_value_t = 64)]
+    pub concurrency: usize,
+}
+
+/// Stands in until the broker is there.
+#[derive(Debug, Args)]
+pub struct BrokerStub {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub rest: Vec<String>,
+}
+
+/// The words after the subcommand, as the user wrote them.
+pub fn words() -> Vec<String> {
+    std::env::args().skip(2).collect()
+}

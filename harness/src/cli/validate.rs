@@ -1,0 +1,61 @@
+//! Combinations that cannot work, each with what to do instead.
+
+use super::test_args::{Acks, TestArgs, Where};
+use plimsoll_nemesis::faults::FaultKind;
+
+impl TestArgs {
+    /// Why these options cannot be used together, if they cannot.
+    pub fn conflict(&self, faults_were_given: bool) -> Option<String> {
+        let (nodes, factor) = (self.nodes, self.replication_factor);
+        if factor > nodes {
+            return Some(format!(
+                "Replication factor: {factor} larger than available brokers: {nodes}; \
+                 raise --nodes or lower --replication-factor"
+            ));
+        }
+        if self.min_insync() > factor {
+            return Some(format!(
+                "--min-insync {} can never be met by --replication-factor {factor}; \
+                 lower the one or raise the other",
+                self.min_insync()
+            ));
+        }
+        if self.idempotent && self.acks != Acks::All {
+            return Some(
+                "--idempotent needs --acks all, as in Kafka: a lost answer must be told \
+                 from a lost record"
+                    .to_owned(),
+            );
+        }
+        self.conflict_of_times()
+            .or_else(|| self.conflict_of_faults(faults_were_given))
+    }
+
+    fn conflict_of_times(&self) -> Option<String> {
+        let positive = [
+            ("--replica-lag-time-max", self.replica_lag_time_max, 100),
+            ("--session-timeout", self.session_timeout, 100),
+            ("--fault-interval", self.fault_interval, 100),
+            ("--time-limit", self.time_limit, 100),
+            ("--settle-limit", self.settle_limit, 1000),
+        ];
+        let (name, _, least) = positive
+            .into_iter()
+            .find(|(_, got, least)| got.ms < *least)?;
+        Some(format!(
+            "{name} must be {least} ms or more; a number without a unit is seconds"
+        ))
+    }
+
+    fn conflict_of_faults(&self, faults_were_given: bool) -> Option<String> {
+        let cuts = self.faults.0.contains(&FaultKind::Partition);
+        if self.place == Where::Local && cuts && faults_were_given {
+            return Some(
+                "--where local knows kill and pause only; leave partition out of --faults, \
+                 or use --where lab"
+                    .to_owned(),
+            );
+        }
+        None
+    }
+}

@@ -1,0 +1,47 @@
+//! The monitor: asks a node's admin port ten times a second what it believes.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use super::{Message, Messages};
+use crate::session::{Event, NodeIndex, NodeReport};
+
+const POLL_EVERY: Duration = Duration::from_millis(100);
+const POLL_TIMEOUT: Duration = Duration::from_millis(400);
+/// While a node has never answered, it is asked more often: runs start sooner.
+const FIRST_POLL_EVERY: Duration = Duration::from_millis(20);
+
+/// Watches one node until nobody listens any more.
+pub(super) async fn watch(node: NodeIndex, addr: SocketAddr, messages: Messages) {
+    let client = match reqwest::Client::builder()
+        .no_proxy()
+        .timeout(POLL_TIMEOUT)
+        .build()
+    {
+        Ok(client) => client,
+        Err(e) => {
+            let why = format!("no HTTP client for the admin ports: {e}");
+            let _ = messages.send(Message::Failed(why));
+            return;
+        }
+    };
+    let url = format!("http://{addr}/replicas");
+    let mut seen = false;
+    loop {
+        let report = poll(&client, &url).await;
+        seen |= report.is_some();
+        if messages
+            .send(Message::Event(Event::Node { node, report }))
+            .is_err()
+        {
+            return;
+        }
+        tokio::time::sleep(if seen { POLL_EVERY } else { FIRST_POLL_EVERY }).await;
+    }
+}
+
+/// A node that answers nonsense is as good as one that does not answer.
+async fn poll(client: &reqwest::Client, url: &str) -> Option<NodeReport> {
+    let response = client.get(url).send().await.ok()?;
+    response.error_for_status().ok()?.json().await.ok()
+}

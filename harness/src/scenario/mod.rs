@@ -1,0 +1,83 @@
+//! Scenarios: faults at set times with the settings that make them telling, as
+//! TOML. `[test]` holds options of the command line by their names; what the
+//! user gives on the command line wins. Those of `harness/scenarios` are built
+//! in and known by their names.
+
+mod file;
+
+pub use file::{Scenario, ScenarioError};
+
+use std::path::Path;
+
+/// The scenarios that are built in, by name.
+pub const BUILT_IN: [(&str, &str); 6] = [
+    (
+        "followers-cut-leader-lost",
+        include_str!("../../scenarios/followers-cut-leader-lost.toml"),
+    ),
+    (
+        "leader-cut-from-controller",
+        include_str!("../../scenarios/leader-cut-from-controller.toml"),
+    ),
+    (
+        "laggard-before-last-isr",
+        include_str!("../../scenarios/laggard-before-last-isr.toml"),
+    ),
+    (
+        "whole-cluster-restart",
+        include_str!("../../scenarios/whole-cluster-restart.toml"),
+    ),
+    (
+        "rolling-restart",
+        include_str!("../../scenarios/rolling-restart.toml"),
+    ),
+    (
+        "pause-beyond-session",
+        include_str!("../../scenarios/pause-beyond-session.toml"),
+    ),
+];
+
+/// Finds a scenario: a file by its path, or a built-in one by its name.
+pub fn find(name: &Path) -> Result<Scenario, ScenarioError> {
+    let shown = name.display().to_string();
+    let read = match std::fs::read_to_string(name) {
+        Ok(text) => return Scenario::parse(&shown, &text),
+        Err(error) => error,
+    };
+    let stem = name
+        .file_stem()
+        .and_then(|stem| stem.to_str())
+        .unwrap_or_default();
+    match BUILT_IN.iter().find(|(known, _)| *known == stem) {
+        Some((known, text)) => Scenario::parse(known, text),
+        None => Err(ScenarioError(format!(
+            "no scenario {shown}: {read}; built in are: {}",
+            BUILT_IN.map(|(known, _)| known).join(", ")
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_scenario_parses_and_says_what_it_shows() {
+        for (name, _) in BUILT_IN {
+            let scenario = find(Path::new(name)).expect(name);
+            assert!(
+                !scenario.title.is_empty() && !scenario.expect.is_empty(),
+                "{name}"
+            );
+            assert!(!scenario.faults.is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_scenario_is_answered_with_the_known_ones() {
+        let error = find(Path::new("no-such.toml"))
+            .expect_err("unknown")
+            .to_string();
+        assert!(error.contains("rolling-restart"), "{error}");
+    }
+}

@@ -1,0 +1,284 @@
+//! A node as a process: started, watched, killed and started again. A node
+//! that ends without the nemesis having a hand in it is a failure of the test
+//! bed, reported with the tail of its log.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use plimsoll_nemesis::inject::{Target, Targets};
+use plimsoll_nemesis::lab::{Lab, LabError, Place};
+
+use super::{Layout, NodeSpec, System};
+
+const REAP_POLL_EVERY: Duration = Duration::from_millis(1);
+const LOG_TAIL_LINES: usize = 15;
+
+struct Inner {
+    child: Option<Child>,
+    expected_down: bool,
+    incarnation: u64,
+}
+
+/// One node; clones are the same node.
+#[derive(Clone)]
+pub struct Node {
+    spec: NodeSpec,
+    place: Option<Place>,
+    log: PathBuf,
+    system: Arc<dyn System>,
+    inner: Arc<Mutex<Inner>>,
+}
+
+impl Node {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // The state is a few plain fields: still sound if a holder panicked.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn start(&self) -> io::Result<()> {
+        let log = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&self.log)?;
+        let mut command = self.system.command(&self.spec);
+        // A group of its own: a terminal's Ctrl-C is for the harness only.
+        command
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .process_group(0);
+        match &self.place {
+            Some(place) => place.put(&mut command),
+            None => die_with_parent(&mut command),
+        }
+        let child = command.spawn()?;
+        let mut inner = self.lock();
+        inner.child = Some(child);
+        inner.expected_down = false;
+        inner.incarnation += 1;
+        Ok(())
+    }
+
+    /// The exit status, when the node ended though nobody meant it to.
+    fn ended_by_itself(&self) -> io::Result<Option<ExitStatus>> {
+        let mut inner = self.lock();
+        if inner.expected_down {
+            return Ok(None);
+        }
+        match &mut inner.child {
+            Some(child) => child.try_wait(),
+            None => Ok(None),
+        }
+    }
+
+    fn log_tail(&self) -> String {
+        let text = fs::read(&self.log).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let lines: Vec<&str> = text.lines().collect();
+        lines[lines.len().saturating_sub(LOG_TAIL_LINES)..].join("\n")
+    }
+}
+
+/// Without a lab nothing else ends nodes when the harness is killed. The
+/// threads that start nodes live as long as the run, so this is safe here.
+fn die_with_parent(command: &mut std::process::Command) {
+    // SAFETY: prctl is a single system call that touches no memory.
+    unsafe {
+        command.pre_exec(|| {
+            if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            Ok(())
+        });
+    }
+}
+
+impl Target for Node {
+    fn pids(&self) -> Vec<i32> {
+        let inner = self.lock();
+        inner
+            .child
+            .iter()
+            .filter_map(|child| i32::try_from(child.id()).ok())
+            .collect()
+    }
+
+    fn addr(&self) -> Ipv4Addr {
+        self.spec.addr
+    }
+
+    fn netns(&self) -> Option<&Place> {
+        self.place.as_ref()
+    }
+
+    fn expect_down(&mut self) {
+        self.lock().expected_down = true;
+    }
+
+    fn reaped(&mut self, within: Duration) -> io::Result<bool> {
+        let until = Instant::now() + within;
+        loop {
+            let mut inner = self.lock();
+            let Some(child) = &mut inner.child else {
+                return Ok(true);
+            };
+            if child.try_wait()?.is_some() {
+                inner.child = None;
+                return Ok(true);
+            }
+            drop(inner);
+            if Instant::now() > until {
+                return Ok(false);
+            }
+            std::thread::sleep(REAP_POLL_EVERY);
+        }
+    }
+
+    fn restart(&mut self) -> io::Result<()> {
+        self.start()
+    }
+}
+
+/// All nodes of a run; they end with it.
+pub struct NodeSet {
+    nodes: Vec<Node>,
+}
+
+impl NodeSet {
+    /// Makes every node's folder; nothing is started yet.
+    pub fn new(
+        system: &Arc<dyn System>,
+        layout: &Layout,
+        lab: Option<&Lab>,
+        folder: &std::path::Path,
+    ) -> Result<NodeSet, anyhow::Error> {
+        let nodes = layout
+            .nodes
+            .iter()
+            .map(|spec| {
+                let own = folder.join(&spec.name);
+                fs::create_dir_all(&own)?;
+                let place = lab.map(|lab| lab.place(&spec.name).cloned());
+                Ok(Node {
+                    spec: spec.clone(),
+                    place: place
+                        .transpose()
+                        .map_err(|e: LabError| anyhow::anyhow!(e))?,
+                    log: own.join("broker.log"),
+                    system: Arc::clone(system),
+                    inner: Arc::new(Mutex::new(Inner {
+                        child: None,
+                        expected_down: false,
+                        incarnation: 0,
+                    })),
+                })
+            })
+            .collect::<Result<_, anyhow::Error>>()?;
+        Ok(NodeSet { nodes })
+    }
+
+    /// No nodes at all, for a server that is none of ours.
+    pub fn empty() -> NodeSet {
+        NodeSet { nodes: Vec::new() }
+    }
+
+    pub fn start_all(&self) -> io::Result<()> {
+        self.nodes.iter().try_for_each(Node::start)
+    }
+
+    /// The nodes as what faults are aimed at.
+    pub fn targets(&self) -> Targets {
+        let boxed = |node: &Node| -> Box<dyn Target> { Box::new(node.clone()) };
+        self.nodes
+            .iter()
+            .map(|node| (node.spec.name.clone(), boxed(node)))
+            .collect()
+    }
+
+    /// How often each node was started.
+    pub fn incarnations(&self) -> Vec<(String, u64)> {
+        self.nodes
+            .iter()
+            .map(|node| (node.spec.name.clone(), node.lock().incarnation))
+            .collect()
+    }
+
+    /// A sentence about the first node that ended by itself, with its last words.
+    pub fn fallen(&self) -> Option<String> {
+        self.nodes.iter().find_map(|node| {
+            let status = node.ended_by_itself().ok().flatten()?;
+            Some(format!(
+                "node {} ended by itself ({status}); the end of {}:\n{}",
+                node.spec.name,
+                node.log.display(),
+                node.log_tail()
+            ))
+        })
+    }
+
+    pub fn handle(&self) -> NodeSet {
+        NodeSet {
+            nodes: self.nodes.clone(),
+        }
+    }
+
+    /// Ends all nodes and reaps them.
+    pub fn end_all(&self) {
+        for node in &self.nodes {
+            let mut inner = node.lock();
+            inner.expected_down = true;
+            if let Some(child) = &mut inner.child {
+                // A child that has ended already is what is wanted.
+                let _ = child.kill();
+                let _ = child.wait();
+            }
+            inner.child = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Echo;
+
+    impl System for Echo {
+        fn describe(&self) -> String {
+            "echo".to_owned()
+        }
+        fn command(&self, _node: &NodeSpec) -> std::process::Command {
+            let mut command = std::process::Command::new("sh");
+            command.args(["-c", "echo last words; exit 7"]);
+            command
+        }
+    }
+
+    #[test]
+    fn a_node_that_ends_by_itself_is_reported_with_its_last_words() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let system: Arc<dyn System> = Arc::new(Echo);
+        let layout = Layout::new(1, 0);
+        let nodes = NodeSet::new(&system, &layout, None, folder.path()).expect("folders");
+        nodes.start_all().expect("sh starts");
+        let deadline = Instant::now() + Duration::from_secs(20);
+        let report = loop {
+            if let Some(report) = nodes.fallen() {
+                break report;
+            }
+            assert!(Instant::now() < deadline, "the node's end is not noticed");
+            std::thread::sleep(Duration::from_millis(2));
+        };
+        assert!(
+            report.contains("n1") && report.contains("last words"),
+            "{report}"
+        );
+        File::open(folder.path().join("n1/broker.log")).expect("a log");
+    }
+}

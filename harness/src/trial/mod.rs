@@ -1,0 +1,116 @@
+//! One run, from a command to a verdict: the lab, the nodes, the session, the
+//! journal, the judgement and the report.
+
+mod conclude;
+mod enter;
+mod plan;
+mod progress;
+
+pub use enter::{in_lab, own_exe};
+
+use std::hash::{BuildHasher, Hasher};
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Context;
+use plimsoll_nemesis::inject::{Composed, CutNemesis, KillNemesis, Nemesis, PauseNemesis};
+use plimsoll_nemesis::lab::{Lab, LabPlan};
+
+use self::plan::Plan;
+use self::progress::Progress;
+use crate::cli::{Invocation, Where};
+use crate::exit::Exit;
+use crate::journal::Recorder;
+use crate::runner::real::{self, Ended, Run};
+use crate::session::Session;
+use crate::store::RunFolder;
+use crate::systems::{Builtin, Layout, NodeSet, System, plane_ports};
+use crate::workload::Placement;
+
+/// Runs `test`: as the front it makes the lab, inside it does the work.
+pub fn test(invocation: &Invocation) -> anyhow::Result<Exit> {
+    match invocation.args.place {
+        Where::Local => run(invocation, None),
+        Where::Lab => in_lab(|| {
+            let layout = Layout::new(invocation.args.nodes, invocation.args.controllers);
+            let lab = Lab::build(&LabPlan::with_client_places(layout.names()))?;
+            run(invocation, Some(&lab))
+        }),
+    }
+}
+
+fn run(invocation: &Invocation, lab: Option<&Lab>) -> anyhow::Result<Exit> {
+    let args = &invocation.args;
+    let seed = args.seed.unwrap_or_else(|| drawn_seed());
+    let (folder, started_utc) = RunFolder::create(&args.out, &args.workload, seed)
+        .with_context(|| format!("making a folder for the run in {}", args.out.display()))?;
+    let layout = Layout::new(args.nodes, args.controllers);
+    let layout = match lab {
+        Some(lab) => layout.in_lab(lab)?,
+        None => layout.on_loopback().map_err(anyhow::Error::msg)?,
+    };
+    let plan = Plan {
+        invocation,
+        seed,
+        layout,
+        started_utc,
+        folder,
+    };
+    plan.folder.write_json("test.json", &plan.test_json())?;
+    let ended = carry_out(&plan, lab)?;
+    conclude::conclude(&plan, ended)
+}
+
+fn carry_out(plan: &Plan<'_>, lab: Option<&Lab>) -> anyhow::Result<Ended> {
+    let nodes_folder = plan.folder.nodes();
+    let system: Arc<dyn System> = Arc::new(Builtin::new(
+        own_exe()?,
+        plan.layout.clone(),
+        plan.broker_settings(),
+        std::path::absolute(&nodes_folder)?,
+    ));
+    let nodes = NodeSet::new(&system, &plan.layout, lab, &nodes_folder)?;
+    let nemesis = nemesis(plan, lab)?;
+    let start = Instant::now();
+    nodes.start_all().context("starting the nodes")?;
+    let session = Session::new(plan.session_config());
+    let header = plan.header(&session, &system.describe());
+    let recorder =
+        Recorder::create(&plan.folder.journal(), &header, start).context("opening the journal")?;
+    let wiring = plan.wiring(&session, lab)?;
+    let mut progress = Progress::new(&plan.invocation.args);
+    let ended = real::run(Run {
+        session,
+        nodes: &nodes,
+        nemesis,
+        wiring,
+        recorder,
+        start,
+        watcher: &mut progress,
+    });
+    nodes.end_all();
+    progress.finish();
+    Ok(ended?)
+}
+
+/// A seed that is short enough to be typed again. The hasher's keys are the
+/// standard library's own random numbers.
+fn drawn_seed() -> u64 {
+    let drawn = std::collections::hash_map::RandomState::new()
+        .build_hasher()
+        .finish();
+    1 + (drawn >> 33)
+}
+
+/// Without a lab there is nothing to cut.
+fn nemesis(plan: &Plan<'_>, lab: Option<&Lab>) -> anyhow::Result<Box<dyn Nemesis>> {
+    let mut members: Vec<Box<dyn Nemesis>> = vec![
+        Box::<KillNemesis>::default(),
+        Box::<PauseNemesis>::default(),
+    ];
+    if let Some(lab) = lab {
+        let pinned = plan.invocation.args.clients != Placement::Everywhere;
+        members.push(Box::new(CutNemesis::new(lab, plane_ports(), pinned)?));
+    }
+    Ok(Box::new(Composed::new(members)))
+}
