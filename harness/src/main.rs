@@ -4,6 +4,8 @@
 mod bench;
 mod cli;
 mod clients;
+mod compare;
+mod doctor;
 mod exit;
 mod journal;
 mod runner;
@@ -45,9 +47,21 @@ fn main() -> ExitCode {
 fn dispatch(command: Command) -> anyhow::Result<Exit> {
     match command {
         Command::Test(_) => trial::test(&Invocation::parse(&cli::words())?),
+        Command::Compare(_) => compare::compare(&cli::words()),
+        Command::Doctor => doctor::doctor(),
+        Command::Scenario(_) => scenario(&cli::words()),
         Command::Bench(args) => bench::bench(&args),
         _ => anyhow::bail!("not yet"),
     }
+}
+
+/// A scenario is a test with faults at set times, or one that is staged.
+fn scenario(words: &[String]) -> anyhow::Result<Exit> {
+    let Some((name, rest)) = words.split_first() else {
+        anyhow::bail!("a scenario has a name")
+    };
+    let words = [&["--scenario".to_owned(), name.clone()], rest].concat();
+    trial::test(&Invocation::parse(&words)?)
 }
 
 /// Help and version are no errors; everything else clap says is a usage error.

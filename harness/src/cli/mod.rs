@@ -7,8 +7,8 @@ mod validate;
 mod values;
 
 pub use invocation::{Invocation, test_command, usage};
-pub use test_args::{Acks, FaultSet, FlushPolicy, Format, Target, TestArgs, Where};
-pub use values::{Duration, parse_duration};
+pub use test_args::{Acks, FlushPolicy, Format, TestArgs, Where};
+pub use values::parse_duration;
 
 use std::path::PathBuf;
 

@@ -64,10 +64,6 @@ impl Layout {
         self.nodes.iter().map(|node| node.name.clone()).collect()
     }
 
-    pub fn brokers(&self) -> impl Iterator<Item = &NodeSpec> {
-        self.nodes.iter().filter(|node| node.is_broker)
-    }
-
     /// Puts each node at its place's address.
     pub fn in_lab(mut self, lab: &Lab) -> Result<Layout, LabError> {
         for node in &mut self.nodes {

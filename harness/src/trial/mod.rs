@@ -41,7 +41,7 @@ pub fn test(invocation: &Invocation) -> anyhow::Result<Exit> {
 
 fn run(invocation: &Invocation, lab: Option<&Lab>) -> anyhow::Result<Exit> {
     let args = &invocation.args;
-    let seed = args.seed.unwrap_or_else(|| drawn_seed());
+    let seed = args.seed.unwrap_or_else(drawn_seed);
     let (folder, started_utc) = RunFolder::create(&args.out, &args.workload, seed)
         .with_context(|| format!("making a folder for the run in {}", args.out.display()))?;
     let layout = Layout::new(args.nodes, args.controllers);

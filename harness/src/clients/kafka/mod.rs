@@ -10,7 +10,6 @@ mod reader;
 pub use batch::{encode_batch, read_batches};
 pub use decode::decode;
 pub use encode::encode;
-pub use reader::Malformed;
 
 /// The versions spoken: the newest before each message became "flexible".
 mod version {

@@ -1,0 +1,86 @@
+//! `plimsoll doctor`: what this machine permits, step by step, and what to do
+//! where it does not. It makes a real lab and lets it go again, since nothing
+//! else tells for sure.
+
+use std::process::Command;
+
+use plimsoll_nemesis::inject::CutTable;
+use plimsoll_nemesis::lab::{self, Lab, LabPlan, Stage, Step};
+
+use crate::exit::Exit;
+use crate::trial::in_lab;
+
+/// Looks at everything; 0 when a lab can be made, else 3.
+pub fn doctor() -> anyhow::Result<Exit> {
+    if lab::stage() == Stage::Front {
+        println!("user: {}", user());
+        for (program, package) in [("ip", "iproute2"), ("nft", "nftables")] {
+            println!("{program}: {}", program_state(program, package));
+        }
+    }
+    match in_lab(inside) {
+        Ok(exit) => Ok(exit),
+        Err(error) => {
+            if let Some(step) = error
+                .downcast_ref::<lab::LabError>()
+                .and_then(lab::LabError::failed_step)
+            {
+                print_steps_before(step);
+            }
+            println!("\n{error:#}");
+            Ok(Exit::TestBed)
+        }
+    }
+}
+
+fn user() -> &'static str {
+    if rustix::process::geteuid().is_root() {
+        "root (no user namespace is needed)"
+    } else {
+        "not root (a user namespace is needed)"
+    }
+}
+
+fn program_state(program: &str, package: &str) -> String {
+    match Command::new(program).arg("-V").output() {
+        Ok(output) => String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+        Err(error) => format!("missing ({error}); Debian: apt-get install {package}"),
+    }
+}
+
+/// Steps up to the one that failed, in the order in which they are taken.
+fn print_steps_before(failed: Step) {
+    for step in Step::ALL {
+        let state = if step == failed { "FAILED" } else { "ok" };
+        println!("{state:>6}  {step}");
+        if step == failed {
+            return;
+        }
+    }
+}
+
+/// Inside the lab everything up to its pid 1 has worked already.
+fn inside() -> anyhow::Result<Exit> {
+    let plan = LabPlan::with_client_places(vec!["n1".to_owned(), "n2".to_owned()]);
+    let made = Lab::build(&plan).and_then(|_| {
+        CutTable::create().map_err(|e| lab::LabError::Refused {
+            step: Step::Nft,
+            program: "nft",
+            said: e.to_string(),
+        })
+    });
+    match made {
+        Ok(_) => {
+            for step in Step::ALL {
+                println!("{:>6}  {step}", "ok");
+            }
+            println!("\nThe lab works here: kill, pause and partition are all possible.");
+            Ok(Exit::Valid)
+        }
+        Err(error) => {
+            error.failed_step().into_iter().for_each(print_steps_before);
+            println!("\n{error}");
+            Ok(Exit::TestBed)
+        }
+    }
+}
