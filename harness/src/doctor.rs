@@ -43,9 +43,17 @@ fn user() -> &'static str {
 
 fn program_state(program: &str, package: &str) -> String {
     match Command::new(program).arg("-V").output() {
-        Ok(output) => String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+        Ok(output) => first_line(&output.stdout),
         Err(error) => format!("missing ({error}); Debian: apt-get install {package}"),
     }
+}
+
+fn first_line(output: &[u8]) -> String {
+    String::from_utf8_lossy(output)
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// Steps up to the one that failed, in the order in which they are taken.

@@ -49,17 +49,20 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::Test(_) => trial::test(&Invocation::parse(&cli::words())?),
         Command::Compare(_) => compare::compare(&cli::words()),
         Command::Doctor => doctor::doctor(),
-        Command::Scenario(_) => scenario(&cli::words()),
+        Command::Scenario(_) => run_scenario(&cli::words()),
         Command::Bench(args) => bench::bench(&args),
         _ => anyhow::bail!("not yet"),
     }
 }
 
 /// A scenario is a test with faults at set times, or one that is staged.
-fn scenario(words: &[String]) -> anyhow::Result<Exit> {
+fn run_scenario(words: &[String]) -> anyhow::Result<Exit> {
     let Some((name, rest)) = words.split_first() else {
         anyhow::bail!("a scenario has a name")
     };
+    if name == scenario::isr_recovery::NAME {
+        return scenario::isr_recovery::run(rest);
+    }
     let words = [&["--scenario".to_owned(), name.clone()], rest].concat();
     trial::test(&Invocation::parse(&words)?)
 }

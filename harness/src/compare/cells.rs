@@ -197,9 +197,11 @@ fn help() -> clap::Error {
     let text = "Options of `plimsoll test`, each of which may be repeated to make a cell for each \
                 value, and:\n      --runs <N>  Runs a cell, with the same seeds in each \
                 [default: 3]\n      --jobs <N>  Labs at a time [default: the number of cores]\n";
-    let mut command = test_command().name("plimsoll compare").after_help(text);
-    let help = command.render_help();
-    command.error(clap::error::ErrorKind::DisplayHelp, help)
+    let command = test_command().name("plimsoll compare").after_help(text);
+    match command.try_get_matches_from(["--help"]) {
+        Err(help) => help,
+        Ok(_) => usage(text),
+    }
 }
 
 /// Options given more than once, with their distinct values in order.

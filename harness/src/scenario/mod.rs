@@ -4,6 +4,7 @@
 //! in and known by their names.
 
 mod file;
+pub mod isr_recovery;
 
 pub use file::{Scenario, ScenarioError};
 
@@ -51,8 +52,9 @@ pub fn find(name: &Path) -> Result<Scenario, ScenarioError> {
     match BUILT_IN.iter().find(|(known, _)| *known == stem) {
         Some((known, text)) => Scenario::parse(known, text),
         None => Err(ScenarioError(format!(
-            "no scenario {shown}: {read}; built in are: {}",
-            BUILT_IN.map(|(known, _)| known).join(", ")
+            "no scenario {shown}: {read}; built in are: {}, and as `plimsoll scenario` also {}",
+            BUILT_IN.map(|(known, _)| known).join(", "),
+            isr_recovery::NAME
         ))),
     }
 }

@@ -22,9 +22,10 @@ const CONNECT_MAX: Duration = Duration::from_millis(1000);
 /// No response of a sound broker is longer.
 const FRAME_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-struct Call {
-    request: Request,
-    timeout: Duration,
+/// One request with the time that it may take.
+pub struct Call {
+    pub request: Request,
+    pub timeout: Duration,
 }
 
 /// All connections, made when they are first used.
@@ -46,14 +47,7 @@ impl Connections {
     pub fn send(&mut self, client: ClientId, node: NodeIndex, request: Request, timeout: Duration) {
         let connection = self.open.entry((client, node)).or_insert_with(|| {
             let (sender, receiver) = unbounded_channel();
-            let connection = Connection {
-                wiring: Arc::clone(&self.wiring),
-                client,
-                node,
-                stream: None,
-                correlation: 0,
-                frame: Vec::new(),
-            };
+            let connection = Connection::new(Arc::clone(&self.wiring), client, node);
             tokio::spawn(serve(connection, receiver, self.messages.clone()));
             sender
         });
@@ -78,7 +72,8 @@ async fn serve(mut connection: Connection, mut calls: UnboundedReceiver<Call>, m
     }
 }
 
-struct Connection {
+/// One client's connection to one node, opened when it is first used.
+pub struct Connection {
     wiring: Arc<Wiring>,
     client: ClientId,
     node: NodeIndex,
@@ -88,7 +83,20 @@ struct Connection {
 }
 
 impl Connection {
-    async fn call(&mut self, call: &Call) -> Result<Response, Broken> {
+    pub fn new(wiring: Arc<Wiring>, client: ClientId, node: NodeIndex) -> Connection {
+        let (stream, correlation, frame) = (None, 0, Vec::new());
+        Connection {
+            wiring,
+            client,
+            node,
+            stream,
+            correlation,
+            frame,
+        }
+    }
+
+    /// Sends one request and waits for its answer.
+    pub async fn call(&mut self, call: &Call) -> Result<Response, Broken> {
         let deadline = Instant::now() + call.timeout;
         let bytes = self.encode(&call.request)?;
         self.ensure_connected(deadline)

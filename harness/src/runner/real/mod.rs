@@ -14,6 +14,8 @@ use plimsoll_nemesis::inject::Nemesis;
 use plimsoll_nemesis::lab::Place;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+pub use self::connection::{Call, Connection};
+
 use self::connection::Connections;
 use self::injector::Injector;
 use crate::journal::Recorder;

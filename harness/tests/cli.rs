@@ -1,0 +1,62 @@
+//! The command line as a script sees it: exit codes, and messages that say
+//! what to do.
+
+use assert_cmd::Command;
+
+fn plimsoll(line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+    command.args(line.split_whitespace());
+    command
+}
+
+fn usage_error(line: &str, hint: &str) {
+    let output = plimsoll(line).output().expect("it runs");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(64), "{line}: {text}");
+    assert!(text.contains(hint), "{line}: {text}");
+    assert!(output.stdout.is_empty(), "{line}");
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    for line in [
+        "--help",
+        "--version",
+        "test --help",
+        "compare --help",
+        "scenario --help",
+        "check --help",
+        "doctor --help",
+        "broker --help",
+    ] {
+        plimsoll(line).assert().code(0);
+    }
+}
+
+#[test]
+fn every_usage_error_says_what_to_do_and_ends_with_64() {
+    usage_error("", "Usage");
+    usage_error("test --no-such-option", "--no-such-option");
+    usage_error(
+        "test --replication-factor 4",
+        "larger than available brokers: 3",
+    );
+    usage_error("test --nodes 0", "--nodes");
+    usage_error("test --min-insync 5", "--replication-factor 3");
+    usage_error("test --acks 2", "all");
+    usage_error("test --faults quake", "kill, pause, partition");
+    usage_error("test --time-limit soon", "30s");
+    usage_error("test --where local --faults partition", "--where lab");
+    usage_error("test --system postgres", "builtin");
+    usage_error("test --scenario nowhere.toml", "rolling-restart");
+    usage_error("scenario nowhere", "rolling-restart");
+    usage_error("compare --acks 1 --acks 7", "acks");
+    usage_error("compare --runs many", "--runs");
+}
+
+#[test]
+fn compare_names_its_own_options_in_its_help() {
+    let output = plimsoll("compare --help").output().expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("--runs") && text.contains("--acks"), "{text}");
+}
