@@ -51,7 +51,11 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::Doctor => doctor::doctor(),
         Command::Scenario(_) => run_scenario(&cli::words()),
         Command::Bench(args) => bench::bench(&args),
-        _ => anyhow::bail!("not yet"),
+        Command::Broker(args) => {
+            plimsoll_broker::server::run(*args)?;
+            Ok(Exit::Valid)
+        }
+        Command::Check(_) => anyhow::bail!("not yet"),
     }
 }
 

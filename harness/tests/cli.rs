@@ -49,6 +49,7 @@ fn every_usage_error_says_what_to_do_and_ends_with_64() {
     usage_error("test --where local --faults partition", "--where lab");
     usage_error("test --system postgres", "builtin");
     usage_error("test --scenario nowhere.toml", "rolling-restart");
+    usage_error("test --bug no-such-bug", "ack-all-on-local-append");
     usage_error("scenario nowhere", "rolling-restart");
     usage_error("compare --acks 1 --acks 7", "acks");
     usage_error("compare --runs many", "--runs");

@@ -36,7 +36,7 @@ pub enum Command {
     /// Say what this machine permits and what to do about it
     Doctor,
     /// Run one broker under test
-    Broker(BrokerStub),
+    Broker(Box<plimsoll_broker::server::BrokerArgs>),
     /// Measure how many operations a second the harness can record
     #[command(hide = true)]
     Bench(BenchArgs),
@@ -92,13 +92,6 @@ pub struct BenchArgs {
     pub seconds: f64,
     #[arg(long, default_value_t = 64)]
     pub concurrency: usize,
-}
-
-/// Stands in until the broker is there.
-#[derive(Debug, Args)]
-pub struct BrokerStub {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    pub rest: Vec<String>,
 }
 
 /// The words after the subcommand, as the user wrote them.

@@ -1,6 +1,7 @@
 //! The options of `plimsoll test`. Their names are fixed: scripts rely on them.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use plimsoll_nemesis::faults::{AimAt, FaultKind, Plane};
@@ -137,6 +138,10 @@ fn parse_system(text: &str) -> Result<String, String> {
     }
 }
 
+fn parse_bug(text: &str) -> Result<String, String> {
+    plimsoll_broker::core::bugs::Bug::from_str(text).map(|bug| bug.name().to_owned())
+}
+
 fn parse_workload(text: &str) -> Result<String, String> {
     match text {
         "log" => Ok(text.to_owned()),
@@ -223,7 +228,7 @@ pub struct TestArgs {
     #[arg(long, value_name = "FILE.toml")]
     pub scenario: Option<PathBuf>,
     /// Switch a known bug of the built-in broker on
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = parse_bug)]
     pub bug: Option<String>,
     /// Count every loss as a violation
     #[arg(long)]

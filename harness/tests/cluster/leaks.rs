@@ -1,12 +1,10 @@
 //! Nothing outlives the harness, whatever kills it and whenever; and what it
 //! had recorded by then can be judged.
 
-mod support;
-
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use support::{Bench, eventually, processes_mentioning};
+use crate::bench::{Bench, eventually, processes_mentioning};
 
 /// What of this machine a lab must never touch.
 fn host_state() -> [String; 3] {
