@@ -87,7 +87,11 @@ pub fn phases(timeline: &Timeline) -> String {
 }
 
 fn span(phase: &Phase, end_ns: u64) -> String {
-    let name = super::escape::escaped(&phase.name).replace('-', " ");
+    let name = match phase.name.as_str() {
+        "setup" => "set up".to_owned(),
+        "final-read" => "read".to_owned(),
+        other => super::escape::escaped(other).replace('-', " "),
+    };
     let width = percent(phase.to_ns, end_ns) - percent(phase.from_ns, end_ns);
     // Too narrow for a word: the mark alone, and the word in the title.
     let room = super::faults_lane::fits(&name, width);

@@ -114,6 +114,17 @@ fn command(verdict: &Verdict, meta: &RunMeta) -> String {
     format!(
         "<div class=\"cmd\"><pre id=\"cmd\">{}</pre>\
          <button class=\"js-only\" data-copy=\"#cmd\" aria-live=\"polite\">Copy</button></div>",
-        escaped(replay)
+        options(replay)
     )
+}
+
+/// An option and its value stay on one line.
+fn options(replay: &str) -> String {
+    let mut parts = replay.split(" --");
+    let command = parts.next().unwrap_or("");
+    let mut html = format!("<span>{}</span>", escaped(command));
+    for option in parts {
+        html.push_str(&format!(" <span>--{}</span>", escaped(option)));
+    }
+    html
 }

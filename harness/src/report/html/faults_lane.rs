@@ -10,14 +10,19 @@ use crate::report::lost::fault_in_words;
 use crate::report::numbers::about;
 use crate::report::timeline::Timeline;
 
-/// Width of the plot that labels are measured for; a guess only decides where
-/// a label stands, never where a bar does.
-const PLOT_PX: f64 = 960.0;
+/// Widths of the plot that labels are measured for, on a desk and on a phone. A
+/// guess only decides where a label stands, never where a bar does.
+const DESK_PX: f64 = 960.0;
+const PHONE_PX: f64 = 340.0;
 const LETTER_PX: f64 = 6.7;
 
-/// Whether a label of 12 px has room in so many percent of the axis.
+/// Whether a label of 12 px has room in so many percent of a desk's axis.
 pub fn fits(label: &str, percent: f64) -> bool {
-    label.chars().count() as f64 * LETTER_PX + 10.0 <= percent / 100.0 * PLOT_PX
+    fits_in(label, percent, DESK_PX)
+}
+
+fn fits_in(label: &str, percent: f64, plot_px: f64) -> bool {
+    label.chars().count() as f64 * LETTER_PX + 12.0 <= percent / 100.0 * plot_px
 }
 
 /// One bar's place.
@@ -114,8 +119,9 @@ fn draw(bar: &Bar<'_>, bars: &[Bar<'_>], end_ns: u64) -> String {
         }
     );
     format!(
-        "<div class=\"bar {kind}{}\" style=\"{};top:{}px\" title=\"{}\"><span>{}</span></div>",
-        label_class(bar, bars, &words, end_ns),
+        "<div class=\"bar {kind} w-{} p-{}\" style=\"{};top:{}px\" title=\"{}\"><span>{}</span></div>",
+        side(bar, bars, &words, end_ns, DESK_PX),
+        side(bar, bars, &words, end_ns, PHONE_PX),
         stretch(window.from_ns, bar.to_ns, end_ns),
         3 + 21 * bar.row,
         escaped(&title),
@@ -124,29 +130,25 @@ fn draw(bar: &Bar<'_>, bars: &[Bar<'_>], end_ns: u64) -> String {
 }
 
 /// Inside its bar, right of it, left of it past 85 %, or in the title only.
-fn label_class(bar: &Bar<'_>, bars: &[Bar<'_>], words: &str, end_ns: u64) -> &'static str {
+fn side(bar: &Bar<'_>, bars: &[Bar<'_>], words: &str, end_ns: u64, plot_px: f64) -> &'static str {
     let from = percent(bar.window.from_ns, end_ns);
     let to = percent(bar.to_ns, end_ns);
-    if fits(words, to - from) {
-        return "";
+    if fits_in(words, to - from, plot_px) {
+        return "in";
     }
     let same_row = |other: &&Bar<'_>| other.row == bar.row;
-    let next = bars
-        .iter()
-        .filter(same_row)
-        .map(|other| percent(other.window.from_ns, end_ns));
+    let begins = |other: &Bar<'_>| percent(other.window.from_ns, end_ns);
+    let next = bars.iter().filter(same_row).map(begins);
     let next = next.filter(|other| *other > from).fold(100.0, f64::min);
-    if to <= 85.0 && fits(words, next - to) {
-        return " nw";
+    if to <= 85.0 && fits_in(words, next - to, plot_px) {
+        return "right";
     }
-    let before = bars
-        .iter()
-        .filter(same_row)
-        .map(|other| percent(other.to_ns, end_ns));
+    let before = bars.iter().filter(same_row);
+    let before = before.map(|other| percent(other.to_ns, end_ns));
     let before = before.filter(|other| *other <= from).fold(0.0, f64::max);
     // The bar before may have its label right of it, so leave room for two.
-    if to > 85.0 && (from - before) / 2.0 > 0.0 && fits(words, (from - before) / 2.0) {
-        return " nl";
+    if to > 85.0 && fits_in(words, (from - before) / 2.0, plot_px) {
+        return "left";
     }
-    " no"
+    "none"
 }

@@ -119,17 +119,20 @@ fn no_answers(timeline: &Timeline, end: f64) -> String {
     }
 }
 
-/// Beside the first of them, where there is room.
+/// After the last of them, or before the first, wherever there is room.
 fn no_answers_label(timeline: &Timeline, end: f64) -> String {
-    let Some(last) = timeline.bins.indeterminate_ns.last() else {
+    let times = &timeline.bins.indeterminate_ns;
+    let (Some(first), Some(last)) = (times.first(), times.last()) else {
         return String::new();
     };
-    let place = ms(*last) / end * 100.0;
-    let side = match place {
-        _ if place < 75.0 => format!("left:{place:.2}%;transform:translate(4px,-50%)"),
-        _ => "left:2px;transform:translateY(-50%)".to_owned(),
+    let place = |time_ns: u64| ms(time_ns) / end * 100.0;
+    let (first, last) = (place(*first), place(*last));
+    let side = if last < 80.0 {
+        format!("left:{last:.2}%;transform:translate(4px,-50%)")
+    } else if first > 22.0 {
+        format!("left:{first:.2}%;transform:translate(calc(-100% - 12px),-50%)")
+    } else {
+        return String::new();
     };
-    format!(
-        "<div class=\"note wide\" style=\"top:calc(6px + 4px);{side}\">no answer: indeterminate</div>"
-    )
+    format!("<div class=\"note wide\" style=\"top:10px;{side}\">no answer: indeterminate</div>")
 }
