@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use plimsoll_checkers::Validity;
+
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -18,6 +20,15 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// The outcome of a run that was judged.
+    pub fn of(validity: Validity) -> Exit {
+        match validity {
+            Validity::Valid => Exit::Valid,
+            Validity::Invalid => Exit::Violation,
+            Validity::Unknown => Exit::Unknown,
+        }
+    }
+
     pub fn code(self) -> u8 {
         match self {
             Exit::Valid => 0,

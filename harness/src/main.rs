@@ -2,12 +2,14 @@
 //! acknowledged. This file parses, calls, and maps the exit code.
 
 mod bench;
+mod check;
 mod cli;
 mod clients;
 mod compare;
 mod doctor;
 mod exit;
 mod journal;
+mod report;
 mod runner;
 mod scenario;
 mod session;
@@ -55,7 +57,7 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
             plimsoll_broker::server::run(*args)?;
             Ok(Exit::Valid)
         }
-        Command::Check(_) => anyhow::bail!("not yet"),
+        Command::Check(args) => Ok(check::command(&args)),
     }
 }
 

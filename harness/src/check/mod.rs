@@ -8,12 +8,14 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use plimsoll_checkers::history::{History, HistoryError, HistoryReader};
 use plimsoll_checkers::promise::Promise;
 use plimsoll_checkers::{Validity, Verdict, check, judge};
 use thiserror::Error;
 
+use crate::cli::Format;
+use crate::exit::Exit;
 use crate::report::{self, RunMeta};
 
 /// Decompressed bytes of one file; more is no history of ours.
@@ -38,19 +40,10 @@ pub struct CheckArgs {
     pub strict: bool,
     /// What to print on stdout
     #[arg(long, value_enum, default_value = "human")]
-    pub format: CheckFormat,
+    pub format: Format,
     /// Also write the report as HTML
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-}
-
-/// For whom the output is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CheckFormat {
-    /// A table
-    Human,
-    /// verdict.json
-    Json,
 }
 
 /// Why a history was not judged. The exit code is that of wrong usage.
@@ -90,13 +83,30 @@ pub enum CheckError {
     },
 }
 
-/// What was found, and the text for stdout.
+/// What was found, and the text to print.
 #[derive(Debug)]
 pub struct Checked {
     /// The answer.
     pub validity: Validity,
-    /// For stdout.
+    /// For a person or a script, as asked.
     pub output: String,
+}
+
+/// The subcommand: people read stderr, scripts read stdout.
+pub fn command(args: &CheckArgs) -> Exit {
+    match run(args, report::stderr_has_colour()) {
+        Ok(checked) => {
+            match args.format {
+                Format::Human => eprint!("{}", checked.output),
+                Format::Json => print!("{}", checked.output),
+            }
+            Exit::of(checked.validity)
+        }
+        Err(error) => {
+            eprintln!("plimsoll: {error}");
+            Exit::Usage
+        }
+    }
 }
 
 /// Reads, judges, reports.
@@ -127,14 +137,14 @@ fn output(
     colour: bool,
 ) -> String {
     match args.format {
-        CheckFormat::Human => {
+        Format::Human => {
             let mut text = report::terminal(history, verdict, meta, colour);
             if history.header().is_none() && args.promise.is_none() {
                 text.push_str("The history names no promise, so every loss counts.\n");
             }
             text
         }
-        CheckFormat::Json => report::verdict_json(verdict, meta) + "\n",
+        Format::Json => report::verdict_json(verdict, meta) + "\n",
     }
 }
 

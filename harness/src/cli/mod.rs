@@ -10,8 +10,6 @@ pub use invocation::{Invocation, test_command, usage};
 pub use test_args::{Acks, FlushPolicy, Format, TestArgs, Where};
 pub use values::parse_duration;
 
-use std::path::PathBuf;
-
 use clap::{Args, Parser, Subcommand};
 
 /// Shows how much a replicated log may suffer and still keep what it acknowledged.
@@ -32,7 +30,7 @@ pub enum Command {
     /// Run a scenario: a name from `harness/scenarios`, or isr-recovery
     Scenario(ScenarioArgs),
     /// Judge a stored history again
-    Check(CheckArgs),
+    Check(crate::check::CheckArgs),
     /// Say what this machine permits and what to do about it
     Doctor,
     /// Run one broker under test
@@ -68,21 +66,6 @@ pub struct ScenarioArgs {
         value_name = "OPTIONS"
     )]
     pub rest: Vec<String>,
-}
-
-/// A history to judge.
-#[derive(Debug, Args)]
-pub struct CheckArgs {
-    /// JSON lines, plain or zstd
-    pub file: PathBuf,
-    /// Count every loss as a violation
-    #[arg(long)]
-    pub strict: bool,
-    /// Judge a history without a header under this promise (JSON)
-    #[arg(long, value_name = "FILE")]
-    pub promise: Option<PathBuf>,
-    #[arg(long, value_enum, default_value = "human")]
-    pub format: Format,
 }
 
 /// How long and how wide to measure.

@@ -15,8 +15,6 @@ pub struct RunMeta {
     pub started_utc: Option<String>,
     /// How long clients and faults ran.
     pub time_limit_ms: Option<u64>,
-    /// How long settling took.
-    pub settle_ms: Option<u64>,
     /// What was tested.
     pub system: String,
     /// Settings by name, in the order of display.

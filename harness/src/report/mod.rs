@@ -13,6 +13,7 @@ mod numbers;
 mod terminal;
 mod timeline;
 
+use std::io::IsTerminal;
 use std::path::Path;
 
 use anyhow::Context;
@@ -43,6 +44,12 @@ pub fn write(
     let json = verdict_json(&verdict, meta) + "\n";
     save(&folder.join("verdict.json"), &json)?;
     save(&folder.join("report.html"), &page(history, &verdict, meta))
+}
+
+/// Whether a person at a terminal wants colour (no-color.org).
+pub fn stderr_has_colour() -> bool {
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    std::io::stderr().is_terminal() && !refused
 }
 
 fn save(path: &Path, text: &str) -> anyhow::Result<()> {

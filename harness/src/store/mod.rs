@@ -5,8 +5,6 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use plimsoll_checkers::history::{History, HistoryError, HistoryReader};
-
 /// The folder of one run.
 #[derive(Clone, Debug)]
 pub struct RunFolder {
@@ -94,28 +92,6 @@ fn point_latest(out: &Path, run: &Path) {
     if std::os::unix::fs::symlink(name, &temporary).is_ok() {
         let _ = fs::rename(&temporary, out.join("latest"));
     }
-}
-
-/// Reads a journal that is still plain text.
-pub fn read_history(path: &Path) -> Result<History, ReadError> {
-    use io::BufRead;
-    let mut lines = io::BufReader::with_capacity(1 << 20, File::open(path)?);
-    let mut reader = HistoryReader::default();
-    let mut line = Vec::new();
-    while lines.read_until(b'\n', &mut line)? > 0 {
-        reader.push_line(&line)?;
-        line.clear();
-    }
-    Ok(reader.finish()?)
-}
-
-/// A journal that cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    #[error("the history cannot be read: {0}")]
-    Io(#[from] io::Error),
-    #[error("the history is malformed: {0}")]
-    Malformed(#[from] HistoryError),
 }
 
 #[cfg(test)]

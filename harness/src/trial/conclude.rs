@@ -2,12 +2,15 @@
 //! and reported.
 
 use anyhow::Context;
+use plimsoll_checkers::history::History;
 use plimsoll_checkers::{Validity, check, judge};
 
 use super::plan::Plan;
+use crate::check::read_history;
+use crate::cli::Format;
 use crate::exit::Exit;
+use crate::report::{self, RunMeta};
 use crate::runner::real::Ended;
-use crate::store::read_history;
 
 /// Closes the journal, judges it, writes the report; gives the exit code.
 pub fn conclude(plan: &Plan<'_>, ended: Ended) -> anyhow::Result<Exit> {
@@ -19,33 +22,34 @@ pub fn conclude(plan: &Plan<'_>, ended: Ended) -> anyhow::Result<Exit> {
         );
     }
     let history = read_history(&plan.folder.journal())?;
-    let promise = plan.promise();
-    let mut verdict = judge(check(&history), &promise);
+    let mut verdict = judge(check(&history), &plan.promise());
     verdict.seed = Some(plan.seed);
-    verdict.run = Some(plan.folder.path().display().to_string());
-    verdict.replay = Some(plan.replay());
-    plan.folder
-        .write_json("verdict.json", &serde_json::to_value(&verdict)?)?;
+    let meta = meta(plan, &history);
+    report::write(plan.folder.path(), &history, &verdict, &meta)?;
     plan.folder
         .compress_journal()
         .context("compressing the journal")?;
     if verdict.valid == Validity::Valid {
         plan.folder.drop_node_data();
     }
-    if plan.invocation.args.format == crate::cli::Format::Json {
-        println!("{}", serde_json::to_string_pretty(&verdict)?);
-    } else {
-        eprintln!(
-            "{}",
-            serde_json::to_string_pretty(&verdict)?
-                .chars()
-                .take(3000)
-                .collect::<String>()
-        );
+    match plan.invocation.args.format {
+        Format::Json => println!("{}", report::verdict_json(&verdict, &meta)),
+        Format::Human => {
+            let colour = report::stderr_has_colour();
+            eprint!("{}", report::terminal(&history, &verdict, &meta, colour));
+        }
     }
-    Ok(match verdict.valid {
-        Validity::Valid => Exit::Valid,
-        Validity::Invalid => Exit::Violation,
-        Validity::Unknown => Exit::Unknown,
-    })
+    Ok(Exit::of(verdict.valid))
+}
+
+fn meta(plan: &Plan<'_>, history: &History) -> RunMeta {
+    let system = history.header().map(|header| header.system.clone());
+    RunMeta {
+        run: Some(plan.folder.path().display().to_string()),
+        replay: Some(plan.replay()),
+        started_utc: Some(plan.started_utc.clone()),
+        time_limit_ms: Some(plan.invocation.args.time_limit.ms),
+        system: system.unwrap_or_default(),
+        settings: plan.settings(),
+    }
 }
