@@ -1,6 +1,8 @@
 //! The end of a run: the journal is read back as anyone would read it, judged,
 //! and reported.
 
+use std::io::Write;
+
 use anyhow::Context;
 use plimsoll_checkers::history::History;
 use plimsoll_checkers::{Validity, check, judge};
@@ -33,7 +35,10 @@ pub fn conclude(plan: &Plan<'_>, ended: Ended) -> anyhow::Result<Exit> {
         plan.folder.drop_node_data();
     }
     match plan.invocation.args.format {
-        Format::Json => println!("{}", report::verdict_json(&verdict, &meta)),
+        Format::Json => {
+            let json = report::verdict_json(&verdict, &meta);
+            writeln!(std::io::stdout(), "{json}").context("writing the verdict to stdout")?;
+        }
         Format::Human => {
             let colour = report::stderr_has_colour();
             eprint!("{}", report::terminal(&history, &verdict, &meta, colour));

@@ -108,7 +108,8 @@ fn nemesis(plan: &Plan<'_>, lab: Option<&Lab>) -> anyhow::Result<Box<dyn Nemesis
         Box::<KillNemesis>::default(),
         Box::<PauseNemesis>::default(),
     ];
-    if let Some(lab) = lab {
+    // Where nothing will be cut, nft may be missing.
+    if let Some(lab) = lab.filter(|_| plan.cuts_the_network()) {
         let pinned = plan.invocation.args.clients != Placement::Everywhere;
         members.push(Box::new(CutNemesis::new(lab, plane_ports(), pinned)?));
     }

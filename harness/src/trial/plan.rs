@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use plimsoll_checkers::history::{Header, TopicInfo};
 use plimsoll_checkers::promise::{Acks, FaultClasses, Flush, Promise, Settings};
+use plimsoll_nemesis::faults::FaultKind;
 use plimsoll_nemesis::lab::{Lab, PLACE_EVERYWHERE, pinned_place};
 use plimsoll_nemesis::schedule::{Schedule, ScheduleSettings, Timers};
 use serde_json::{Map, json};
@@ -114,6 +115,17 @@ impl Plan<'_> {
             },
         };
         Schedule::drawn(self.seed ^ STREAM_FAULTS, settings)
+    }
+
+    /// Whether any fault of this run may be a partition.
+    pub fn cuts_the_network(&self) -> bool {
+        match &self.invocation.scenario {
+            Some(scenario) => {
+                let mut faults = scenario.faults.iter();
+                faults.any(|planned| planned.fault.kind() == FaultKind::Partition)
+            }
+            None => self.args().faults.0.contains(&FaultKind::Partition),
+        }
     }
 
     pub fn promise(&self) -> Promise {

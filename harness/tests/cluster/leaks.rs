@@ -121,3 +121,35 @@ fn a_lab_has_namespaces_of_its_own_and_gives_them_back() {
         processes_mentioning(&out).is_empty()
     });
 }
+
+#[test]
+fn an_interrupted_run_heals_and_is_judged() {
+    let bench = Bench::new();
+    let out = bench.results();
+    let line = format!(
+        "test --time-limit 600 --fault-interval 1s --out {}",
+        out.display()
+    );
+    let run = bench
+        .command(&line)
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let journal = out.join("latest/history.jsonl");
+    eventually("a fault in the journal", || {
+        std::fs::read_to_string(&journal)
+            .unwrap_or_default()
+            .contains("\"installed\"")
+    });
+    let pid = rustix::process::Pid::from_child(&run);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("SIGINT");
+    let output = run.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        matches!(output.status.code(), Some(0 | 2)),
+        "{:?}: {said}",
+        output.status
+    );
+    assert!(out.join("latest/report.html").exists(), "{said}");
+    assert!(processes_mentioning(&out).is_empty());
+}

@@ -11,6 +11,9 @@ const POLL_TIMEOUT: Duration = Duration::from_millis(400);
 /// While a node has never answered, it is asked more often: runs start sooner.
 const FIRST_POLL_EVERY: Duration = Duration::from_millis(20);
 
+/// A thousand partitions take about a quarter of this.
+const REPORT_BYTES_MAX: usize = 1 << 20;
+
 /// Watches one node until nobody listens any more.
 pub(super) async fn watch(node: NodeIndex, addr: SocketAddr, messages: Messages) {
     let client = match reqwest::Client::builder()
@@ -40,8 +43,17 @@ pub(super) async fn watch(node: NodeIndex, addr: SocketAddr, messages: Messages)
     }
 }
 
-/// A node that answers nonsense is as good as one that does not answer.
+/// A node that answers nonsense, or without end, is as good as one that does
+/// not answer.
 async fn poll(client: &reqwest::Client, url: &str) -> Option<NodeReport> {
     let response = client.get(url).send().await.ok()?;
-    response.error_for_status().ok()?.json().await.ok()
+    let mut response = response.error_for_status().ok()?;
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.ok()? {
+        body.extend_from_slice(&chunk);
+        if body.len() > REPORT_BYTES_MAX {
+            return None;
+        }
+    }
+    serde_json::from_slice(&body).ok()
 }
