@@ -62,15 +62,19 @@ fn lost_of_acked(verdict: &Verdict) -> Option<String> {
     (measures.lost_acked > 0).then_some(text)
 }
 
+fn are_gone(verdict: &Verdict) -> &'static str {
+    match verdict.measures.lost_acked {
+        1 => "acknowledged records is gone.",
+        _ => "acknowledged records are gone.",
+    }
+}
+
 fn broken(verdict: &Verdict) -> Headline {
     let lost = lost_of_acked(verdict).filter(|_| verdict.violations.contains(&"lost-write"));
     let first = verdict.anomalies.iter().find(|one| !one.permitted);
     let why = first.map_or(String::new(), |one| one.finding.sentence.clone());
     let sentence = match lost {
-        Some(_) => format!(
-            "acknowledged records are gone. {}",
-            forbids(&verdict.promise)
-        ),
+        Some(_) => format!("{} {}", are_gone(verdict), forbids(&verdict.promise)),
         None => format!("The log broke its promise: {}.", violations(verdict)),
     };
     Headline {
@@ -97,10 +101,7 @@ fn permitted(verdict: &Verdict) -> Headline {
     let price = verdict.anomalies.iter().find(|one| one.permitted);
     let because = price.and_then(|one| one.because.clone());
     let sentence = match lost {
-        Some(_) => format!(
-            "acknowledged records are gone. {}",
-            permits(&verdict.promise)
-        ),
+        Some(_) => format!("{} {}", are_gone(verdict), permits(&verdict.promise)),
         None => format!(
             "Seen and permitted by the settings: {}.",
             verdict.permitted.join(", ")

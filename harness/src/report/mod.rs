@@ -64,3 +64,6 @@ fn named(verdict: &Verdict, meta: &RunMeta) -> Verdict {
     verdict.replay = meta.replay.clone().or(verdict.replay);
     verdict
 }
+
+#[cfg(test)]
+mod tests;

@@ -169,8 +169,8 @@ fn lost_note(verdict: &Verdict) -> String {
 }
 
 fn permission(verdict: &Verdict, anomaly: &str) -> String {
-    let violated = verdict.violations.iter().any(|name| *name == anomaly);
-    let permitted = verdict.permitted.iter().any(|name| *name == anomaly);
+    let violated = verdict.violations.contains(&anomaly);
+    let permitted = verdict.permitted.contains(&anomaly);
     match (violated, permitted) {
         (true, _) => "a violation".to_owned(),
         (false, true) => "permitted".to_owned(),
