@@ -50,7 +50,10 @@ impl Api {
     /// The API with this key, if it is served.
     #[must_use]
     pub fn from_key(key: i16) -> Option<Self> {
-        SERVED.iter().find(|range| range.key == key).map(|range| range.api)
+        SERVED
+            .iter()
+            .find(|range| range.key == key)
+            .map(|range| range.api)
     }
 
     /// Every key served, with its least and greatest version.
@@ -72,6 +75,9 @@ impl Api {
 
     fn range(self) -> &'static Range {
         // Every variant has a row; the first stands in so that no panic is possible.
-        SERVED.iter().find(|range| range.api == self).unwrap_or(&SERVED[0])
+        SERVED
+            .iter()
+            .find(|range| range.api == self)
+            .unwrap_or(&SERVED[0])
     }
 }

@@ -140,7 +140,8 @@ impl BatchHeader {
     /// Offset of the last record.
     #[must_use]
     pub fn last_offset(&self) -> i64 {
-        self.base_offset.saturating_add(i64::from(self.last_offset_delta))
+        self.base_offset
+            .saturating_add(i64::from(self.last_offset_delta))
     }
 
     /// Sequence of the last record; sequences wrap at 2^31.
@@ -291,7 +292,10 @@ struct VarintReader {
 impl VarintReader {
     fn record(&mut self, base_offset: i64) -> Option<Record> {
         let length = usize::try_from(self.varint()?).ok()?;
-        let end = self.at.checked_add(length).filter(|end| *end <= self.bytes.len())?;
+        let end = self
+            .at
+            .checked_add(length)
+            .filter(|end| *end <= self.bytes.len())?;
         self.at += 1; // attributes, unused
         self.varint()?; // timestamp delta
         let offset_delta = self.varint()?;
@@ -438,12 +442,22 @@ mod tests {
         let built = BatchBuilder::plain(7).build(&[b"one", b"two"]);
         let stamped = stamp(&built, 40, 3);
         let header = validate(&stamped).unwrap();
-        assert_eq!((header.base_offset, header.last_offset(), header.leader_epoch), (40, 41, 3));
+        assert_eq!(
+            (
+                header.base_offset,
+                header.last_offset(),
+                header.leader_epoch
+            ),
+            (40, 41, 3)
+        );
         let found: Vec<_> = records(&header, &stamped)
             .into_iter()
             .map(|record| (record.offset, record.value.unwrap()))
             .collect();
-        assert_eq!(found, vec![(40, Bytes::from("one")), (41, Bytes::from("two"))]);
+        assert_eq!(
+            found,
+            vec![(40, Bytes::from("one")), (41, Bytes::from("two"))]
+        );
     }
 
     #[test]
@@ -456,7 +470,11 @@ mod tests {
     #[test]
     fn a_count_that_the_bytes_cannot_hold_is_refused() {
         let mut batch = BatchBuilder::plain(0).build(&[b"a"]).to_vec();
-        batch[COUNT_AT..].iter_mut().take(4).zip(i32::MAX.to_be_bytes()).for_each(|(b, v)| *b = v);
+        batch[COUNT_AT..]
+            .iter_mut()
+            .take(4)
+            .zip(i32::MAX.to_be_bytes())
+            .for_each(|(b, v)| *b = v);
         batch[LAST_OFFSET_DELTA_AT..LAST_OFFSET_DELTA_AT + 4]
             .copy_from_slice(&(i32::MAX - 1).to_be_bytes());
         let crc = crc32c::crc32c(&batch[ATTRIBUTES_AT..]);

@@ -86,8 +86,7 @@ pub type NameOf<'a> = &'a dyn Fn(TopicId) -> Option<std::sync::Arc<str>>;
 /// Where it is not one, or not one that is served.
 pub fn request(frame: Bytes, name_of: NameOf<'_>) -> Result<(Header, Decoded), DecodeError> {
     let mut reader = Reader::new(frame, false);
-    let (key, version, correlation_id) =
-        header_start(&mut reader).map_err(DecodeError::Header)?;
+    let (key, version, correlation_id) = header_start(&mut reader).map_err(DecodeError::Header)?;
     let api = Api::from_key(key).ok_or(DecodeError::UnknownApi(key))?;
     if !api.serves(version) {
         return Err(DecodeError::UnknownVersion {
@@ -101,11 +100,12 @@ pub fn request(frame: Bytes, name_of: NameOf<'_>) -> Result<(Header, Decoded), D
         version,
         correlation_id,
     };
-    let body = rest(&mut reader, api, version, name_of).map_err(|source| DecodeError::Malformed {
-        api,
-        version,
-        source,
-    })?;
+    let body =
+        rest(&mut reader, api, version, name_of).map_err(|source| DecodeError::Malformed {
+            api,
+            version,
+            source,
+        })?;
     Ok((header, body))
 }
 
@@ -430,7 +430,9 @@ mod tests {
                 .with_max_bytes(5000)
                 .with_topics(vec![topic]);
             let name_of = |id: TopicId| (id == 9).then(|| "log".into());
-            let decoded = request(frame(ApiKey::Fetch, version, &body), &name_of).unwrap().1;
+            let decoded = request(frame(ApiKey::Fetch, version, &body), &name_of)
+                .unwrap()
+                .1;
             let Decoded::Core(ClientRequest::Fetch(fetch)) = decoded else {
                 panic!("version {version}: {decoded:?}");
             };
@@ -439,15 +441,21 @@ mod tests {
             assert_eq!(fetch.any_replica, version >= 11);
         }
         for version in 0..=13 {
-            let body = kafka_protocol::messages::MetadataRequest::default().with_topics(Some(vec![
-                metadata_request::MetadataRequestTopic::default()
-                    .with_name(Some(TopicName(StrBytes::from_static_str("log")))),
-            ]));
-            let decoded = request(frame(ApiKey::Metadata, version, &body), &none).unwrap().1;
+            let body =
+                kafka_protocol::messages::MetadataRequest::default().with_topics(Some(vec![
+                    metadata_request::MetadataRequestTopic::default()
+                        .with_name(Some(TopicName(StrBytes::from_static_str("log")))),
+                ]));
+            let decoded = request(frame(ApiKey::Metadata, version, &body), &none)
+                .unwrap()
+                .1;
             let Decoded::Core(ClientRequest::Metadata(metadata)) = decoded else {
                 panic!("version {version}: {decoded:?}");
             };
-            assert_eq!(metadata.topics, Some(vec![TopicRef::Name("log".to_owned())]));
+            assert_eq!(
+                metadata.topics,
+                Some(vec![TopicRef::Name("log".to_owned())])
+            );
         }
     }
 

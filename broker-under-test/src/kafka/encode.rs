@@ -39,15 +39,22 @@ type Encoded = Result<Bytes, EncodeError>;
 pub fn response(header: &Header, response: ClientResponse) -> Encoded {
     match response {
         ClientResponse::Produce(results) => frame(header, &produce(results)),
-        ClientResponse::Fetch(answer) => frame(header, &fetch(header.version, answer.partitions, 0)),
-        ClientResponse::ListOffsets(results) => frame(header, &list_offsets(header.version, results)),
+        ClientResponse::Fetch(answer) => {
+            frame(header, &fetch(header.version, answer.partitions, 0))
+        }
+        ClientResponse::ListOffsets(results) => {
+            frame(header, &list_offsets(header.version, results))
+        }
         ClientResponse::Metadata(answer) => frame(header, &metadata(header.version, answer)),
         ClientResponse::CreateTopics(results) => frame(header, &create_topics(results)),
         ClientResponse::InitProducerId {
             error,
             producer_id,
             producer_epoch,
-        } => frame(header, &init_producer_id(error, producer_id, producer_epoch)),
+        } => frame(
+            header,
+            &init_producer_id(error, producer_id, producer_epoch),
+        ),
         ClientResponse::OffsetForLeaderEpoch(answers) => frame(header, &epoch_ends(answers)),
     }
 }
@@ -105,7 +112,11 @@ pub fn api_versions(version: i16, correlation_id: i32) -> Encoded {
         version: if known { version } else { 0 },
         correlation_id,
     };
-    let error = if known { ErrorCode::NONE } else { ErrorCode::UNSUPPORTED_VERSION };
+    let error = if known {
+        ErrorCode::NONE
+    } else {
+        ErrorCode::UNSUPPORTED_VERSION
+    };
     let keys = Api::served().map(|(key, min, max)| {
         api_versions_response::ApiVersion::default()
             .with_api_key(key)
@@ -162,7 +173,11 @@ fn topic_name(name: &str) -> TopicName {
 }
 
 /// Groups results by topic, topics in order, partitions as they come.
-fn by_topic<T, R>(results: Vec<T>, topic_of: impl Fn(&T) -> &str, convert: impl Fn(T) -> R) -> Vec<(String, Vec<R>)> {
+fn by_topic<T, R>(
+    results: Vec<T>,
+    topic_of: impl Fn(&T) -> &str,
+    convert: impl Fn(T) -> R,
+) -> Vec<(String, Vec<R>)> {
     let mut topics: BTreeMap<String, Vec<R>> = BTreeMap::new();
     for result in results {
         let topic = topic_of(&result).to_owned();
@@ -172,15 +187,19 @@ fn by_topic<T, R>(results: Vec<T>, topic_of: impl Fn(&T) -> &str, convert: impl 
 }
 
 fn produce(results: Vec<typed::ProduceResult>) -> ProduceResponse {
-    let topics = by_topic(results, |result| &result.tp.topic, |result| {
-        produce_response::PartitionProduceResponse::default()
-            .with_index(result.tp.partition)
-            .with_error_code(result.error.0)
-            .with_base_offset(result.base_offset)
-            .with_log_append_time_ms(-1)
-            .with_log_start_offset(result.log_start)
-            .with_error_message(result.message.map(text))
-    });
+    let topics = by_topic(
+        results,
+        |result| &result.tp.topic,
+        |result| {
+            produce_response::PartitionProduceResponse::default()
+                .with_index(result.tp.partition)
+                .with_error_code(result.error.0)
+                .with_base_offset(result.base_offset)
+                .with_log_append_time_ms(-1)
+                .with_log_start_offset(result.log_start)
+                .with_error_message(result.message.map(text))
+        },
+    );
     let responses = topics.into_iter().map(|(name, partitions)| {
         produce_response::TopicProduceResponse::default()
             .with_name(topic_name(&name))
@@ -220,14 +239,22 @@ fn fetch(version: i16, results: Vec<FetchedPartition>, error: i16) -> FetchRespo
 }
 
 fn list_offsets(version: i16, results: Vec<typed::ListOffsetResult>) -> ListOffsetsResponse {
-    let topics = by_topic(results, |result| &result.tp.topic, |result| {
-        let answer = list_offsets_response::ListOffsetsPartitionResponse::default()
-            .with_partition_index(result.tp.partition)
-            .with_error_code(result.error.0)
-            .with_timestamp(-1)
-            .with_offset(result.offset);
-        if version >= 4 { answer.with_leader_epoch(result.leader_epoch) } else { answer }
-    });
+    let topics = by_topic(
+        results,
+        |result| &result.tp.topic,
+        |result| {
+            let answer = list_offsets_response::ListOffsetsPartitionResponse::default()
+                .with_partition_index(result.tp.partition)
+                .with_error_code(result.error.0)
+                .with_timestamp(-1)
+                .with_offset(result.offset);
+            if version >= 4 {
+                answer.with_leader_epoch(result.leader_epoch)
+            } else {
+                answer
+            }
+        },
+    );
     let topics = topics.into_iter().map(|(name, partitions)| {
         list_offsets_response::ListOffsetsTopicResponse::default()
             .with_name(topic_name(&name))
@@ -244,7 +271,10 @@ fn metadata(version: i16, answer: typed::MetadataResponse) -> MetadataResponse {
             .with_host(text(host.to_owned()))
             .with_port(port.parse().unwrap_or(0))
     });
-    let topics = answer.topics.into_iter().map(|topic| metadata_topic(version, topic));
+    let topics = answer
+        .topics
+        .into_iter()
+        .map(|topic| metadata_topic(version, topic));
     let body = MetadataResponse::default()
         .with_brokers(brokers.collect())
         .with_controller_id(BrokerId(answer.controller))
@@ -256,7 +286,10 @@ fn metadata(version: i16, answer: typed::MetadataResponse) -> MetadataResponse {
     }
 }
 
-fn metadata_topic(version: i16, topic: typed::TopicMetadata) -> metadata_response::MetadataResponseTopic {
+fn metadata_topic(
+    version: i16,
+    topic: typed::TopicMetadata,
+) -> metadata_response::MetadataResponseTopic {
     let ids = |nodes: Vec<i32>| nodes.into_iter().map(BrokerId).collect();
     let partitions = topic.partitions.into_iter().map(|partition| {
         let answer = metadata_response::MetadataResponsePartition::default()
@@ -265,8 +298,16 @@ fn metadata_topic(version: i16, topic: typed::TopicMetadata) -> metadata_respons
             .with_leader_id(BrokerId(partition.leader))
             .with_replica_nodes(ids(partition.replicas))
             .with_isr_nodes(ids(partition.isr));
-        let answer = if version >= 7 { answer.with_leader_epoch(partition.leader_epoch) } else { answer };
-        if version >= 5 { answer.with_offline_replicas(ids(partition.offline)) } else { answer }
+        let answer = if version >= 7 {
+            answer.with_leader_epoch(partition.leader_epoch)
+        } else {
+            answer
+        };
+        if version >= 5 {
+            answer.with_offline_replicas(ids(partition.offline))
+        } else {
+            answer
+        }
     });
     let name = match topic.name {
         Some(name) => Some(TopicName(text(name))),
@@ -277,7 +318,11 @@ fn metadata_topic(version: i16, topic: typed::TopicMetadata) -> metadata_respons
         .with_error_code(topic.error.0)
         .with_name(name)
         .with_partitions(partitions.collect());
-    if version >= 10 { answer.with_topic_id(Uuid::from_u128(topic.id)) } else { answer }
+    if version >= 10 {
+        answer.with_topic_id(Uuid::from_u128(topic.id))
+    } else {
+        answer
+    }
 }
 
 fn create_topics(results: Vec<typed::CreateTopicResult>) -> CreateTopicsResponse {
@@ -302,13 +347,17 @@ fn init_producer_id(error: ErrorCode, id: i64, epoch: i16) -> InitProducerIdResp
 }
 
 fn epoch_ends(answers: Vec<typed::EpochAnswer>) -> OffsetForLeaderEpochResponse {
-    let topics = by_topic(answers, |answer| &answer.tp.topic, |answer| {
-        offset_for_leader_epoch_response::EpochEndOffset::default()
-            .with_error_code(answer.error.0)
-            .with_partition(answer.tp.partition)
-            .with_leader_epoch(answer.leader_epoch)
-            .with_end_offset(answer.end_offset)
-    });
+    let topics = by_topic(
+        answers,
+        |answer| &answer.tp.topic,
+        |answer| {
+            offset_for_leader_epoch_response::EpochEndOffset::default()
+                .with_error_code(answer.error.0)
+                .with_partition(answer.tp.partition)
+                .with_leader_epoch(answer.leader_epoch)
+                .with_end_offset(answer.end_offset)
+        },
+    );
     let topics = topics.into_iter().map(|(name, partitions)| {
         offset_for_leader_epoch_response::OffsetForLeaderTopicResult::default()
             .with_topic(topic_name(&name))
@@ -324,7 +373,11 @@ mod tests {
     use crate::core::messages::fetch::{FetchPartition, FetchResponse as Typed};
 
     fn header(api: Api, version: i16) -> Header {
-        Header { api, version, correlation_id: 1 }
+        Header {
+            api,
+            version,
+            correlation_id: 1,
+        }
     }
 
     #[test]
@@ -340,59 +393,89 @@ mod tests {
             high_watermark: 0,
         };
         let answers = [
-            (Api::Produce, 3, ClientResponse::Produce(vec![typed::ProduceResult {
-                tp: tp.clone(),
-                error: ErrorCode::NOT_ENOUGH_REPLICAS,
-                base_offset: -1,
-                log_start: -1,
-                message: Some("1 in-sync replicas, 2 required".to_owned()),
-            }])),
-            (Api::Fetch, 4, ClientResponse::Fetch(Typed {
-                partitions: vec![FetchedPartition::empty(&want, ErrorCode::NONE)],
-            })),
-            (Api::ListOffsets, 1, ClientResponse::ListOffsets(vec![typed::ListOffsetResult {
-                tp: tp.clone(),
-                error: ErrorCode::NONE,
-                offset: 3,
-                leader_epoch: 1,
-            }])),
-            (Api::Metadata, 0, ClientResponse::Metadata(typed::MetadataResponse {
-                brokers: vec![(1, "127.0.0.1:9092".into())],
-                controller: 1,
-                topics: vec![typed::TopicMetadata {
+            (
+                Api::Produce,
+                3,
+                ClientResponse::Produce(vec![typed::ProduceResult {
+                    tp: tp.clone(),
+                    error: ErrorCode::NOT_ENOUGH_REPLICAS,
+                    base_offset: -1,
+                    log_start: -1,
+                    message: Some("1 in-sync replicas, 2 required".to_owned()),
+                }]),
+            ),
+            (
+                Api::Fetch,
+                4,
+                ClientResponse::Fetch(Typed {
+                    partitions: vec![FetchedPartition::empty(&want, ErrorCode::NONE)],
+                }),
+            ),
+            (
+                Api::ListOffsets,
+                1,
+                ClientResponse::ListOffsets(vec![typed::ListOffsetResult {
+                    tp: tp.clone(),
                     error: ErrorCode::NONE,
-                    name: Some("log".to_owned()),
-                    id: 9,
-                    partitions: vec![typed::PartitionMetadata {
+                    offset: 3,
+                    leader_epoch: 1,
+                }]),
+            ),
+            (
+                Api::Metadata,
+                0,
+                ClientResponse::Metadata(typed::MetadataResponse {
+                    brokers: vec![(1, "127.0.0.1:9092".into())],
+                    controller: 1,
+                    topics: vec![typed::TopicMetadata {
                         error: ErrorCode::NONE,
-                        partition: 0,
-                        leader: 1,
-                        leader_epoch: 2,
-                        replicas: vec![1, 2],
-                        isr: vec![1],
-                        offline: vec![2],
+                        name: Some("log".to_owned()),
+                        id: 9,
+                        partitions: vec![typed::PartitionMetadata {
+                            error: ErrorCode::NONE,
+                            partition: 0,
+                            leader: 1,
+                            leader_epoch: 2,
+                            replicas: vec![1, 2],
+                            isr: vec![1],
+                            offline: vec![2],
+                        }],
                     }],
-                }],
-            })),
-            (Api::CreateTopics, 2, ClientResponse::CreateTopics(vec![typed::CreateTopicResult {
-                name: "log".to_owned(),
-                id: 9,
-                error: ErrorCode::INVALID_REPLICATION_FACTOR,
-                message: Some("Replication factor: 4 larger than available brokers: 3".to_owned()),
-                partitions: -1,
-                replication_factor: -1,
-            }])),
-            (Api::InitProducerId, 0, ClientResponse::InitProducerId {
-                error: ErrorCode::NONE,
-                producer_id: 4,
-                producer_epoch: 0,
-            }),
-            (Api::OffsetForLeaderEpoch, 2, ClientResponse::OffsetForLeaderEpoch(vec![typed::EpochAnswer {
-                tp,
-                error: ErrorCode::NONE,
-                leader_epoch: 1,
-                end_offset: 7,
-            }])),
+                }),
+            ),
+            (
+                Api::CreateTopics,
+                2,
+                ClientResponse::CreateTopics(vec![typed::CreateTopicResult {
+                    name: "log".to_owned(),
+                    id: 9,
+                    error: ErrorCode::INVALID_REPLICATION_FACTOR,
+                    message: Some(
+                        "Replication factor: 4 larger than available brokers: 3".to_owned(),
+                    ),
+                    partitions: -1,
+                    replication_factor: -1,
+                }]),
+            ),
+            (
+                Api::InitProducerId,
+                0,
+                ClientResponse::InitProducerId {
+                    error: ErrorCode::NONE,
+                    producer_id: 4,
+                    producer_epoch: 0,
+                },
+            ),
+            (
+                Api::OffsetForLeaderEpoch,
+                2,
+                ClientResponse::OffsetForLeaderEpoch(vec![typed::EpochAnswer {
+                    tp,
+                    error: ErrorCode::NONE,
+                    leader_epoch: 1,
+                    end_offset: 7,
+                }]),
+            ),
         ];
         for (api, first, answer) in answers {
             for version in (first..20).filter(|version| api.serves(*version)) {

@@ -193,7 +193,8 @@ impl Reader {
         what: &'static str,
         element: impl FnMut(&mut Self) -> Result<T, WireError>,
     ) -> Result<Vec<T>, WireError> {
-        self.nullable_array(what, element)?.ok_or(WireError::Null(what))
+        self.nullable_array(what, element)?
+            .ok_or(WireError::Null(what))
     }
 
     /// Skips the tagged fields at the end of a structure, where the encoding has them.
@@ -231,8 +232,17 @@ mod tests {
     #[test]
     fn a_count_beyond_the_bytes_left_is_refused_before_anything_is_allocated() {
         let mut reader = Reader::new(Bytes::from_static(&[0x7f, 0xff, 0xff, 0xff, 0]), false);
-        let error = reader.array("topics", |reader| reader.i8("one")).unwrap_err();
-        assert_eq!(error, WireError::Length { what: "topics", length: 0x7fff_ffff, left: 1 });
+        let error = reader
+            .array("topics", |reader| reader.i8("one"))
+            .unwrap_err();
+        assert_eq!(
+            error,
+            WireError::Length {
+                what: "topics",
+                length: 0x7fff_ffff,
+                left: 1
+            }
+        );
     }
 
     #[test]

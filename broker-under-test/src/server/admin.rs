@@ -82,7 +82,10 @@ fn problem(status: StatusCode, what: &str) -> HttpResponse {
 async fn health(State(admin): State<Admin>) -> HttpResponse {
     match admin.ask(AdminRequest::Health).await {
         Ok(AdminResponse::Health(health)) => Json(health).into_response(),
-        Ok(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "an answer to something else"),
+        Ok(_) => problem(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "an answer to something else",
+        ),
         Err(response) => response,
     }
 }
@@ -90,7 +93,10 @@ async fn health(State(admin): State<Admin>) -> HttpResponse {
 async fn replicas(State(admin): State<Admin>) -> HttpResponse {
     match admin.ask(AdminRequest::Replicas).await {
         Ok(AdminResponse::Replicas(states)) => Json(states).into_response(),
-        Ok(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "an answer to something else"),
+        Ok(_) => problem(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "an answer to something else",
+        ),
         Err(response) => response,
     }
 }
@@ -130,13 +136,18 @@ async fn records(
                 .filter(|(_, record)| record.offset >= span.from)
                 .take(span.max)
                 .map(|(epoch, record)| {
-                    let value = record.value.map(|value| String::from_utf8_lossy(&value).into_owned());
+                    let value = record
+                        .value
+                        .map(|value| String::from_utf8_lossy(&value).into_owned());
                     json!({ "offset": record.offset, "epoch": epoch, "value": value })
                 })
                 .collect();
             Json(json!({ "records": records, "leo": leo, "hw": hw })).into_response()
         }
-        Ok(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "an answer to something else"),
+        Ok(_) => problem(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "an answer to something else",
+        ),
         Err(response) => response,
     }
 }

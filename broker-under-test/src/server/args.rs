@@ -140,7 +140,9 @@ impl BrokerArgs {
         };
         let node_id = args.node_id.ok_or_else(|| missing("--node-id"))?;
         if node_id < 0 {
-            return Err(usage(format!("--node-id is {node_id}; it must not be negative")));
+            return Err(usage(format!(
+                "--node-id is {node_id}; it must not be negative"
+            )));
         }
         let listen = args.listen.clone().ok_or_else(|| missing("--listen"))?;
         let (host, port) = split_addr("--listen", &listen)?;
@@ -149,12 +151,19 @@ impl BrokerArgs {
             None => port
                 .checked_add(offset)
                 .map(|port| format!("{host}:{port}"))
-                .ok_or_else(|| usage(format!("{flag} is not given and {port} + {offset} is no port"))),
+                .ok_or_else(|| {
+                    usage(format!(
+                        "{flag} is not given and {port} + {offset} is no port"
+                    ))
+                }),
         };
         let replication_listen = nearby(&args.replication_listen, "--replication-listen", 1)?;
         let controller_listen = nearby(&args.controller_listen, "--controller-listen", 2)?;
         let admin_listen = nearby(&args.admin_listen, "--admin-listen", 3)?;
-        let controllers = args.controllers.as_deref().ok_or_else(|| missing("--controllers"))?;
+        let controllers = args
+            .controllers
+            .as_deref()
+            .ok_or_else(|| missing("--controllers"))?;
         let controllers = parse_controllers(controllers)?;
         let is_broker = check_roles(&args.roles, node_id, &controllers)?;
         let data_dir = args.data_dir.clone().ok_or_else(|| missing("--data-dir"))?;
@@ -165,7 +174,8 @@ impl BrokerArgs {
             is_broker,
             client_addr: Addr::from(listen.as_str()),
             replication_addr: Addr::from(replication_listen.as_str()),
-            incarnation: RandomState::new().hash_one((std::process::id(), std::time::SystemTime::now())),
+            incarnation: RandomState::new()
+                .hash_one((std::process::id(), std::time::SystemTime::now())),
             seed: args.seed.unwrap_or(drawn),
             timers: args.timers()?,
             topic_defaults: args.topic_defaults(),
@@ -194,15 +204,38 @@ impl BrokerArgs {
             }
             None => Ok(()),
         };
-        set("--replica-lag-time-max", self.replica_lag_time_max, &mut timers.replica_lag_time_max_ms)?;
-        set("--session-timeout", self.session_timeout, &mut timers.session_timeout_ms)?;
+        set(
+            "--replica-lag-time-max",
+            self.replica_lag_time_max,
+            &mut timers.replica_lag_time_max_ms,
+        )?;
+        set(
+            "--session-timeout",
+            self.session_timeout,
+            &mut timers.session_timeout_ms,
+        )?;
         timers.heartbeat_interval_ms = (timers.session_timeout_ms / 5).max(1);
-        set("--heartbeat-interval", self.heartbeat_interval, &mut timers.heartbeat_interval_ms)?;
-        set("--election-timeout", self.election_timeout, &mut timers.election_timeout_ms)?;
+        set(
+            "--heartbeat-interval",
+            self.heartbeat_interval,
+            &mut timers.heartbeat_interval_ms,
+        )?;
+        set(
+            "--election-timeout",
+            self.election_timeout,
+            &mut timers.election_timeout_ms,
+        )?;
         timers.raft_heartbeat_ms = (timers.election_timeout_ms / 6).max(1);
-        set("--request-timeout", self.request_timeout, &mut timers.request_timeout_ms)?;
+        set(
+            "--request-timeout",
+            self.request_timeout,
+            &mut timers.request_timeout_ms,
+        )?;
         // A follower that fetches in time must be seen to within the lag limit.
-        timers.fetch_wait_max_ms = timers.fetch_wait_max_ms.min(timers.replica_lag_time_max_ms / 4).max(1);
+        timers.fetch_wait_max_ms = timers
+            .fetch_wait_max_ms
+            .min(timers.replica_lag_time_max_ms / 4)
+            .max(1);
         Ok(timers)
     }
 
@@ -210,9 +243,13 @@ impl BrokerArgs {
         let defaults = TopicDefaults::default();
         TopicDefaults {
             partitions: self.default_partitions.unwrap_or(defaults.partitions),
-            replication_factor: self.default_replication_factor.unwrap_or(defaults.replication_factor),
+            replication_factor: self
+                .default_replication_factor
+                .unwrap_or(defaults.replication_factor),
             min_insync_replicas: self.min_insync.unwrap_or(defaults.min_insync_replicas),
-            unclean_leader_election: self.unclean_elections.unwrap_or(defaults.unclean_leader_election),
+            unclean_leader_election: self
+                .unclean_elections
+                .unwrap_or(defaults.unclean_leader_election),
             flush_every_batch: self.flush == Some(Flush::Batch),
             auto_create: defaults.auto_create,
         }
@@ -227,7 +264,11 @@ impl BrokerArgs {
             controller_listen: self.controller_listen.or(file.controller_listen),
             admin_listen: self.admin_listen.or(file.admin_listen),
             controllers: self.controllers.or(file.controllers),
-            roles: if self.roles.is_empty() { file.roles } else { self.roles },
+            roles: if self.roles.is_empty() {
+                file.roles
+            } else {
+                self.roles
+            },
             data_dir: self.data_dir.or(file.data_dir),
             replica_lag_time_max: self.replica_lag_time_max.or(file.replica_lag_time_max),
             session_timeout: self.session_timeout.or(file.session_timeout),
@@ -241,7 +282,11 @@ impl BrokerArgs {
             default_replication_factor: self
                 .default_replication_factor
                 .or(file.default_replication_factor),
-            bug: if self.bug.is_empty() { file.bug } else { self.bug },
+            bug: if self.bug.is_empty() {
+                file.bug
+            } else {
+                self.bug
+            },
             seed: self.seed.or(file.seed),
         }
     }
@@ -289,7 +334,9 @@ fn parse_controllers(text: &str) -> Result<BTreeMap<NodeId, Addr>, BrokerError> 
 fn split_addr(flag: &str, addr: &str) -> Result<(String, u16), BrokerError> {
     addr.rsplit_once(':')
         .filter(|(host, _)| !host.is_empty())
-        .and_then(|(host, port)| Some((host.to_owned(), port.parse().ok().filter(|port| *port > 0)?)))
+        .and_then(|(host, port)| {
+            Some((host.to_owned(), port.parse().ok().filter(|port| *port > 0)?))
+        })
         .ok_or_else(|| usage(format!("{flag}: {addr:?} is not HOST:PORT")))
 }
 
@@ -303,11 +350,15 @@ fn parse_time(text: &str) -> Result<Duration, String> {
 
 fn time_from_text<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
     let text = String::deserialize(from)?;
-    parse_time(&text).map(Some).map_err(serde::de::Error::custom)
+    parse_time(&text)
+        .map(Some)
+        .map_err(serde::de::Error::custom)
 }
 
 fn missing(flag: &str) -> BrokerError {
-    usage(format!("{flag} is missing; give it as a flag or in the --config file"))
+    usage(format!(
+        "{flag} is missing; give it as a flag or in the --config file"
+    ))
 }
 
 fn usage(message: String) -> BrokerError {
@@ -341,21 +392,40 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("broker.toml");
         std::fs::write(&path, "node-id = 7\nsession-timeout = \"3s\"\n").unwrap();
-        let settings = BrokerArgs { config: Some(path.clone()), ..args() }.resolve().unwrap();
+        let settings = BrokerArgs {
+            config: Some(path.clone()),
+            ..args()
+        }
+        .resolve()
+        .unwrap();
         assert_eq!(settings.node.node_id, 2);
         assert_eq!(settings.node.timers.session_timeout_ms, 3_000);
         std::fs::write(&path, "nod-id = 7\n").unwrap();
-        let error = BrokerArgs { config: Some(path), ..args() }.resolve().unwrap_err();
+        let error = BrokerArgs {
+            config: Some(path),
+            ..args()
+        }
+        .resolve()
+        .unwrap_err();
         assert!(error.to_string().contains("nod-id"), "{error}");
     }
 
     #[test]
     fn malformed_addresses_and_contradictory_roles_say_which_flag() {
-        let bad = BrokerArgs { listen: Some("nowhere".to_owned()), ..args() };
+        let bad = BrokerArgs {
+            listen: Some("nowhere".to_owned()),
+            ..args()
+        };
         assert!(bad.resolve().unwrap_err().to_string().contains("--listen"));
-        let bad = BrokerArgs { roles: vec![Role::Broker], ..args() };
+        let bad = BrokerArgs {
+            roles: vec![Role::Broker],
+            ..args()
+        };
         assert!(bad.resolve().unwrap_err().to_string().contains("--roles"));
-        let bad = BrokerArgs { controllers: Some("1@a:1,1@b:2".to_owned()), ..args() };
+        let bad = BrokerArgs {
+            controllers: Some("1@a:1,1@b:2".to_owned()),
+            ..args()
+        };
         assert!(bad.resolve().unwrap_err().to_string().contains("twice"));
     }
 }

@@ -38,9 +38,16 @@ pub struct TopicNames(RwLock<BTreeMap<TopicId, Arc<str>>>);
 impl TopicNames {
     /// Takes over what is new.
     pub fn update(&self, image: &Image) {
-        let mut names = self.0.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut names = self
+            .0
+            .write()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         if names.len() != image.topics.len() {
-            *names = image.topics.iter().map(|(name, topic)| (topic.id, name.clone())).collect();
+            *names = image
+                .topics
+                .iter()
+                .map(|(name, topic)| (topic.id, name.clone()))
+                .collect();
         }
     }
 

@@ -62,7 +62,11 @@ impl CoreHandle {
                 let _ended = inputs.send(Message::Input(Input::Io { id, done }));
             })
         };
-        let storage = Storage::start(data_dir, completed(inputs.clone()), completed(inputs.clone()))?;
+        let storage = Storage::start(
+            data_dir,
+            completed(inputs.clone()),
+            completed(inputs.clone()),
+        )?;
         let names = Arc::new(super::clients::TopicNames::default());
         let handle = Self {
             inputs,
@@ -114,7 +118,9 @@ struct Clock(Instant);
 
 impl Clock {
     fn now(&self) -> Now {
-        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let wall = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         Now {
             mono_ms: u64::try_from(self.0.elapsed().as_millis()).unwrap_or(u64::MAX),
             wall_ms: i64::try_from(wall.as_millis()).unwrap_or(i64::MAX),
@@ -186,14 +192,18 @@ impl Core {
 
     fn carry_out(&mut self, output: Output) {
         match output {
-            Output::Reply { conn, id, body } => self.wiring.say(conn, ToConnection::Reply(id, body)),
+            Output::Reply { conn, id, body } => {
+                self.wiring.say(conn, ToConnection::Reply(id, body))
+            }
             Output::Close { conn } => self.wiring.say(conn, ToConnection::Close),
             Output::Call {
                 to,
                 call,
                 body,
                 timeout_ms,
-            } => self.calls.call(&to, call, &body, Duration::from_millis(timeout_ms)),
+            } => self
+                .calls
+                .call(&to, call, &body, Duration::from_millis(timeout_ms)),
             Output::Io { id, op } => self.storage.submit(id, op),
             Output::WakeAt(at) => self.wake_at = self.clock.instant(at),
             Output::Event(Event::Info(what)) => tracing::info!("{what}"),

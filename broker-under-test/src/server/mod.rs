@@ -98,7 +98,9 @@ fn init_log() {
 async fn serve(settings: Settings) -> Result<(), BrokerError> {
     let _lock = lock(&settings.data_dir)?;
     let (data_dir, recovered, notes) = recovery::open(&settings.data_dir)?;
-    notes.iter().for_each(|note| tracing::warn!("recovery: {note}"));
+    notes
+        .iter()
+        .for_each(|note| tracing::warn!("recovery: {note}"));
     let listeners = Listeners::bind(&settings).await?;
     let wiring = Arc::new(Wiring::default());
     let (core, ended) = CoreHandle::start(&settings, data_dir, recovered, Arc::clone(&wiring))?;
@@ -111,7 +113,11 @@ async fn serve(settings: Settings) -> Result<(), BrokerError> {
         settings.admin_listen
     );
     if settings.node.is_broker {
-        tokio::spawn(clients::serve(listeners.clients, core.clone(), Arc::clone(&wiring)));
+        tokio::spawn(clients::serve(
+            listeners.clients,
+            core.clone(),
+            Arc::clone(&wiring),
+        ));
         tokio::spawn(peers::serve(
             listeners.replication,
             peers::Plane::Replication,
@@ -150,7 +156,9 @@ async fn until_stopped(
             Ok(())
         }
         Ok(Ended::Fatal(reason)) => Err(BrokerError::Fatal(reason)),
-        Err(_) => Err(BrokerError::Fatal("the core has panicked; see above".to_owned())),
+        Err(_) => Err(BrokerError::Fatal(
+            "the core has panicked; see above".to_owned(),
+        )),
     }
 }
 

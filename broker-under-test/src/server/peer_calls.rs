@@ -55,7 +55,8 @@ impl PeerCalls {
         };
         let peer = self.peers.entry(to.clone()).or_insert_with(|| {
             let (sender, queue) = unbounded_channel();
-            self.runtime.spawn(serve_peer(to.clone(), queue, self.core.clone()));
+            self.runtime
+                .spawn(serve_peer(to.clone(), queue, self.core.clone()));
             sender
         });
         if let Err(unsent) = peer.send(call) {
@@ -110,7 +111,8 @@ async fn serve_connection(
     loop {
         if let Some(call) = next.take() {
             open.insert(call.id, call.deadline);
-            let written = tokio::time::timeout_at(call.deadline, write.write_all(&call.frame)).await;
+            let written =
+                tokio::time::timeout_at(call.deadline, write.write_all(&call.frame)).await;
             if !matches!(written, Ok(Ok(()))) {
                 break;
             }
@@ -135,7 +137,11 @@ async fn serve_connection(
     reader.abort();
     let now = Instant::now();
     for (call, deadline) in open {
-        let how = if deadline <= now { Broken::TimedOut } else { Broken::Disconnected };
+        let how = if deadline <= now {
+            Broken::TimedOut
+        } else {
+            Broken::Disconnected
+        };
         fail(core, call, how);
     }
 }

@@ -48,13 +48,16 @@ pub async fn read<T: DeserializeOwned>(
         bytes::Buf::get_u64(&mut fields),
     );
     if magic != MAGIC || length > FRAME_BYTES_MAX {
-        return Err(wrong(format!("no frame of a peer (it begins with {magic:08x}, {length} bytes)")));
+        return Err(wrong(format!(
+            "no frame of a peer (it begins with {magic:08x}, {length} bytes)"
+        )));
     }
     let mut body = Vec::new();
     from.take(length as u64).read_to_end(&mut body).await?;
     if body.len() < length {
         return Ok(None);
     }
-    let message = postcard::from_bytes(&body).map_err(|error| wrong(format!("no message of a peer: {error}")))?;
+    let message = postcard::from_bytes(&body)
+        .map_err(|error| wrong(format!("no message of a peer: {error}")))?;
     Ok(Some((call, message)))
 }

@@ -39,7 +39,13 @@ impl Plane {
 pub async fn serve(listener: TcpListener, plane: Plane, core: CoreHandle, wiring: Arc<Wiring>) {
     loop {
         let (stream, from) = accept(&listener).await;
-        tokio::spawn(serve_connection(stream, from, plane, core.clone(), Arc::clone(&wiring)));
+        tokio::spawn(serve_connection(
+            stream,
+            from,
+            plane,
+            core.clone(),
+            Arc::clone(&wiring),
+        ));
     }
 }
 
@@ -60,7 +66,9 @@ async fn serve_connection(
     let writer = tokio::spawn(write_replies(write, replies, Arc::clone(&open)));
     let mut read = BufReader::new(read);
     loop {
-        let Ok(slot) = open.acquire().await else { break };
+        let Ok(slot) = open.acquire().await else {
+            break;
+        };
         match peer_frames::read::<PeerRequest>(&mut read).await {
             Ok(Some((id, request))) => {
                 slot.forget();

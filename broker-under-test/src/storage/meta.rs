@@ -60,7 +60,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(load(dir.path(), MetaKey::HardState).unwrap(), None);
         save(dir.path(), MetaKey::HardState, b"term 4").unwrap();
-        assert_eq!(load(dir.path(), MetaKey::HardState).unwrap(), Some(b"term 4".to_vec()));
+        assert_eq!(
+            load(dir.path(), MetaKey::HardState).unwrap(),
+            Some(b"term 4".to_vec())
+        );
         fs::write(dir.path().join("hard-state"), b"damaged").unwrap();
         assert_eq!(load(dir.path(), MetaKey::HardState).unwrap(), None);
     }

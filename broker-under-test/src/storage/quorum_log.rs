@@ -42,7 +42,8 @@ impl QuorumLog {
             entries.push(entry);
             at += used;
         }
-        file.set_len(at as u64).doing("cut the torn tail of", &path)?;
+        file.set_len(at as u64)
+            .doing("cut the torn tail of", &path)?;
         sync_dir(dir)?;
         let log = Self {
             path,

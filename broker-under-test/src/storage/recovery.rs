@@ -54,7 +54,10 @@ pub fn open(path: &Path) -> Result<(DataDir, Recovered, Vec<String>), StorageErr
     for entry in std::fs::read_dir(&partitions).doing("list", &partitions)? {
         let entry = entry.doing("list", &partitions)?.path();
         let Some(tp) = parse_dir_name(&entry) else {
-            notes.push(format!("{} is no partition and is left alone", entry.display()));
+            notes.push(format!(
+                "{} is no partition and is left alone",
+                entry.display()
+            ));
             continue;
         };
         let (log, mut recovery) = SegmentLog::open(&entry)?;

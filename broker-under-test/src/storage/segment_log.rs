@@ -122,7 +122,10 @@ impl SegmentLog {
             }
         }
         if segment.size < len {
-            segment.file.set_len(segment.size).doing("truncate", &segment.path)?;
+            segment
+                .file
+                .set_len(segment.size)
+                .doing("truncate", &segment.path)?;
             segment.file.sync_data().doing("sync", &segment.path)?;
         }
         self.segments.insert(base, segment);
@@ -197,7 +200,10 @@ impl SegmentLog {
         if let Some((_, segment)) = self.segments.last_key_value() {
             let place = segment.place_of(to)?.unwrap_or(segment.size);
             let segment = self.active_mut();
-            segment.file.set_len(place).doing("truncate", &segment.path)?;
+            segment
+                .file
+                .set_len(place)
+                .doing("truncate", &segment.path)?;
             segment.file.sync_data().doing("sync", &segment.path)?;
             segment.size = place;
             segment.indexed_up_to = segment.indexed_up_to.min(place);
@@ -302,7 +308,9 @@ impl Segment {
             return Ok(None);
         }
         let mut raw = [0; HEADER_BYTES];
-        self.file.read_exact_at(&mut raw, place).doing("read", &self.path)?;
+        self.file
+            .read_exact_at(&mut raw, place)
+            .doing("read", &self.path)?;
         Ok(BatchHeader::parse_header(&raw).ok())
     }
 
@@ -329,14 +337,21 @@ impl Segment {
             if header.base_offset == expected {
                 Ok(header)
             } else {
-                Err(format!("it begins at {}, not {expected}", header.base_offset))
+                Err(format!(
+                    "it begins at {}, not {expected}",
+                    header.base_offset
+                ))
             }
         }))
     }
 
     /// The place of the batch that holds `offset`, or of the first behind it.
     fn place_of(&self, offset: i64) -> Result<Option<u64>, StorageError> {
-        let mut place = self.index.range(..=offset).next_back().map_or(0, |(_, place)| *place);
+        let mut place = self
+            .index
+            .range(..=offset)
+            .next_back()
+            .map_or(0, |(_, place)| *place);
         while let Some(header) = self.header_at(place)? {
             if header.last_offset() >= offset {
                 return Ok(Some(place));
@@ -437,28 +452,42 @@ mod tests {
     use crate::kafka::batch::{BatchBuilder, stamp};
 
     fn batch(offset: i64, epoch: i32) -> Bytes {
-        stamp(&BatchBuilder::plain(0).build(&[b"a value", b"another"]), offset, epoch)
+        stamp(
+            &BatchBuilder::plain(0).build(&[b"a value", b"another"]),
+            offset,
+            epoch,
+        )
     }
 
     fn filled(dir: &Path, batches: i64) -> SegmentLog {
         let (mut log, _) = SegmentLog::open(dir).unwrap();
         for n in 0..batches {
-            log.append(2 * n, &batch(2 * n, i32::try_from(n / 10).unwrap())).unwrap();
+            log.append(2 * n, &batch(2 * n, i32::try_from(n / 10).unwrap()))
+                .unwrap();
         }
         log
     }
 
     fn bases(bytes: &Bytes) -> Vec<i64> {
-        batch::batches(bytes).flatten().map(|(header, _)| header.base_offset).collect()
+        batch::batches(bytes)
+            .flatten()
+            .map(|(header, _)| header.base_offset)
+            .collect()
     }
 
     #[test]
     fn a_read_gives_whole_batches_from_the_one_that_holds_the_offset_up_to_the_end() {
         let dir = tempfile::tempdir().unwrap();
         let log = filled(dir.path(), 2_000);
-        assert_eq!(bases(&log.read(3_001, 3_006, 1 << 20).unwrap()), vec![3_000, 3_002, 3_004]);
+        assert_eq!(
+            bases(&log.read(3_001, 3_006, 1 << 20).unwrap()),
+            vec![3_000, 3_002, 3_004]
+        );
         assert_eq!(bases(&log.read(0, 4_000, 1).unwrap()), vec![0]);
-        assert_eq!(bases(&log.read(4_000, 4_000, 1 << 20).unwrap()), Vec::<i64>::new());
+        assert_eq!(
+            bases(&log.read(4_000, 4_000, 1 << 20).unwrap()),
+            Vec::<i64>::new()
+        );
     }
 
     #[test]

@@ -89,7 +89,11 @@ impl Storage {
                     ..
                 }
         );
-        let queue = if for_quorum { &self.quorum } else { &self.replicas };
+        let queue = if for_quorum {
+            &self.quorum
+        } else {
+            &self.replicas
+        };
         // The receiver goes only with the thread, which ends only when this sender does.
         let _gone = queue.send((id, op));
     }
@@ -123,7 +127,10 @@ impl QuorumThread {
                 }
                 Op::Read { .. } => Ok(Done::Stale),
             };
-            done(id, result.unwrap_or_else(|error| Done::Failed(error.to_string())));
+            done(
+                id,
+                result.unwrap_or_else(|error| Done::Failed(error.to_string())),
+            );
         }
     }
 }

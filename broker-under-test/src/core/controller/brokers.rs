@@ -26,6 +26,7 @@ impl Controller {
         let broker_epoch = match known {
             Some(epoch) => epoch,
             None => {
+                self.end_earlier_start(node, fx);
                 let record = Record::RegisterBroker {
                     node,
                     incarnation: registration.incarnation,
@@ -36,7 +37,6 @@ impl Controller {
                 fx.push(ControllerEffect::Note(format!(
                     "broker {node} registers with epoch {epoch}"
                 )));
-                self.take_from_partitions(node, fx);
                 epoch
             }
         };
@@ -46,6 +46,18 @@ impl Controller {
             broker_epoch,
         };
         self.reply_when_committed(token, response);
+    }
+
+    /// What an earlier start of the broker led or held goes before the new one is registered: a
+    /// broker acts on the metadata from its registration on, and must not find itself leading there.
+    fn end_earlier_start(&mut self, node: NodeId, fx: &mut Vec<ControllerEffect>) {
+        if let Some(broker) = self.image.brokers.get(&node)
+            && !broker.fenced
+        {
+            let epoch = broker.epoch;
+            self.propose(set_fenced(node, epoch, true, false), fx);
+            self.take_from_partitions(node, fx);
+        }
     }
 
     fn touch(&mut self, node: NodeId, now_ms: u64) {

@@ -65,7 +65,8 @@ impl Controller {
                 let mut without = partition.clone();
                 without.isr = isr_without(partition, node);
                 let unclean = topic.config.unclean_leader_election;
-                let mut next = elect(&self.image, &without, unclean).unwrap_or_else(|| without.clone());
+                let mut next =
+                    elect(&self.image, &without, unclean).unwrap_or_else(|| without.clone());
                 if next.isr == partition.isr && next.leader == partition.leader {
                     return None;
                 }
@@ -144,7 +145,10 @@ mod tests {
     #[test]
     fn the_first_live_member_of_the_isr_in_assignment_order_leads() {
         let next = elect(&image(&[2, 3]), &partition(1, &[3, 1, 2]), false).unwrap();
-        assert_eq!((next.leader, next.leader_epoch, next.partition_epoch), (2, 6, 10));
+        assert_eq!(
+            (next.leader, next.leader_epoch, next.partition_epoch),
+            (2, 6, 10)
+        );
     }
 
     #[test]

@@ -49,7 +49,13 @@ pub struct Controller {
 impl Controller {
     /// Takes over with the image of every entry in the log; every broker gets a whole session.
     #[must_use]
-    pub fn new(image: Image, timers: Timers, defaults: TopicDefaults, seed: u64, now_ms: u64) -> Self {
+    pub fn new(
+        image: Image,
+        timers: Timers,
+        defaults: TopicDefaults,
+        seed: u64,
+        now_ms: u64,
+    ) -> Self {
         let deadline = now_ms + timers.session_timeout_ms;
         let sessions = image.brokers.keys().map(|node| (*node, deadline)).collect();
         Self {
@@ -74,7 +80,9 @@ impl Controller {
             PeerRequest::Register(registration) => self.register(token, registration, now_ms, fx),
             PeerRequest::Heartbeat(heartbeat) => self.heartbeat(token, &heartbeat, now_ms, fx),
             PeerRequest::AlterPartition(change) => self.alter_partition(token, change, fx),
-            PeerRequest::AllocateProducerIds { node } => self.allocate_producer_ids(token, node, fx),
+            PeerRequest::AllocateProducerIds { node } => {
+                self.allocate_producer_ids(token, node, fx)
+            }
             PeerRequest::CreateTopics(request) => self.create_topics(token, request, fx),
             _ => fx.push(ControllerEffect::Reply(
                 token,
@@ -87,7 +95,11 @@ impl Controller {
     pub fn on_committed(&mut self, index: u64, fx: &mut Vec<ControllerEffect>) {
         let later = self.waiting.split_off(&(index + 1));
         for (_, answers) in std::mem::replace(&mut self.waiting, later) {
-            fx.extend(answers.into_iter().map(|(token, answer)| ControllerEffect::Reply(token, answer)));
+            fx.extend(
+                answers
+                    .into_iter()
+                    .map(|(token, answer)| ControllerEffect::Reply(token, answer)),
+            );
         }
     }
 
@@ -111,7 +123,12 @@ impl Controller {
             .push((token, response));
     }
 
-    fn allocate_producer_ids(&mut self, token: Token, node: NodeId, fx: &mut Vec<ControllerEffect>) {
+    fn allocate_producer_ids(
+        &mut self,
+        token: Token,
+        node: NodeId,
+        fx: &mut Vec<ControllerEffect>,
+    ) {
         let index = self.propose(Record::ReserveProducerIds { node }, fx);
         let count = super::metadata::image::PRODUCER_IDS;
         let block = i64::try_from(index).unwrap_or(i64::MAX / count);

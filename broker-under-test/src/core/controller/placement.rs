@@ -8,7 +8,12 @@ use crate::core::ids::NodeId;
 /// `start` is the broker's place where partition 0 begins. Empty where there are fewer brokers
 /// than replicas: the caller has refused that before.
 #[must_use]
-pub fn place(brokers: &[NodeId], partitions: usize, replicas: usize, start: usize) -> Vec<Vec<NodeId>> {
+pub fn place(
+    brokers: &[NodeId],
+    partitions: usize,
+    replicas: usize,
+    start: usize,
+) -> Vec<Vec<NodeId>> {
     let n = brokers.len();
     if n == 0 || replicas == 0 || replicas > n {
         return Vec::new();

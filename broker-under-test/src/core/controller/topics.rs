@@ -94,7 +94,10 @@ impl Controller {
         } else {
             self.place_by_hand(topic)?
         };
-        let partitions = replicas.into_iter().map(|nodes| self.new_partition(nodes)).collect();
+        let partitions = replicas
+            .into_iter()
+            .map(|nodes| self.new_partition(nodes))
+            .collect();
         Ok((config, partitions))
     }
 
@@ -159,13 +162,20 @@ impl Controller {
         let mut placed = Vec::new();
         for (expected, (number, nodes)) in (0..).zip(sorted) {
             if number != expected {
-                return Err(wrong(format!("Partition {expected} has no assignment, or two.")));
+                return Err(wrong(format!(
+                    "Partition {expected} has no assignment, or two."
+                )));
             }
             let distinct: BTreeSet<NodeId> = nodes.iter().copied().collect();
             if nodes.is_empty() || distinct.len() != nodes.len() {
-                return Err(wrong(format!("Replicas {nodes:?} are empty or name a broker twice.")));
+                return Err(wrong(format!(
+                    "Replicas {nodes:?} are empty or name a broker twice."
+                )));
             }
-            if let Some(node) = nodes.iter().find(|node| !self.image.brokers.contains_key(node)) {
+            if let Some(node) = nodes
+                .iter()
+                .find(|node| !self.image.brokers.contains_key(node))
+            {
                 return Err(wrong(format!("Broker {node} is not registered.")));
             }
             if !nodes.iter().any(|node| self.image.is_live(*node)) {
@@ -208,8 +218,14 @@ fn set_config(config: &mut TopicConfig, name: &str, value: &str) -> Result<(), R
             config.flush_every_batch = every == 1;
         }
         // Kept by Kafka, without meaning here: nothing is ever deleted or compacted.
-        "cleanup.policy" | "retention.ms" | "retention.bytes" | "segment.bytes"
-        | "segment.ms" | "max.message.bytes" | "compression.type" | "message.timestamp.type" => {}
+        "cleanup.policy"
+        | "retention.ms"
+        | "retention.bytes"
+        | "segment.bytes"
+        | "segment.ms"
+        | "max.message.bytes"
+        | "compression.type"
+        | "message.timestamp.type" => {}
         _ => {
             let message = format!("Unknown topic config name: {name}");
             return Err((ErrorCode::INVALID_CONFIG, message));

@@ -197,13 +197,15 @@ impl Image {
     /// Every partition with its name.
     pub fn partitions(&self) -> impl Iterator<Item = (TopicPartition, &Topic, &Partition)> {
         self.topics.iter().flat_map(|(name, topic)| {
-            (0..).zip(&topic.partitions).map(move |(number, partition)| {
-                let tp = TopicPartition {
-                    topic: name.clone(),
-                    partition: number,
-                };
-                (tp, topic, partition)
-            })
+            (0..)
+                .zip(&topic.partitions)
+                .map(move |(number, partition)| {
+                    let tp = TopicPartition {
+                        topic: name.clone(),
+                        partition: number,
+                    };
+                    (tp, topic, partition)
+                })
         })
     }
 

@@ -62,7 +62,9 @@ impl Record {
     #[must_use]
     pub fn encode(&self) -> Bytes {
         // Plain data without maps or foreign types: postcard cannot fail on it.
-        postcard::to_stdvec(self).map(Bytes::from).unwrap_or_default()
+        postcard::to_stdvec(self)
+            .map(Bytes::from)
+            .unwrap_or_default()
     }
 
     /// The record in an entry's data; none for the entry that opens a term.

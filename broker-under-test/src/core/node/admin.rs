@@ -3,10 +3,10 @@
 use super::{Asker, IoContext, Node, reply};
 use crate::core::errors::ErrorCode;
 use crate::core::ids::TopicPartition;
+use crate::core::messages::Response;
 use crate::core::messages::admin::{
     AdminRequest, AdminResponse, Health, QuorumState, ReplicaStates,
 };
-use crate::core::messages::Response;
 use crate::core::raft::Raft;
 use crate::core::seam::{Done, Op, Output};
 
@@ -53,7 +53,11 @@ impl Node {
             node_id: self.config.node_id,
             broker_epoch: self.lifecycle.broker_epoch(),
             controller_leader: self.controller_leader(),
-            partitions: self.replicas.values().map(|replica| replica.state()).collect(),
+            partitions: self
+                .replicas
+                .values()
+                .map(|replica| replica.state())
+                .collect(),
         }
     }
 
@@ -66,7 +70,9 @@ impl Node {
         if !self.replicas.contains_key(tp) {
             return AdminResponse::Failed(self.not_here(tp));
         }
-        self.with_replica(tp, out, |replica, ctx, fx| replica.set_hold(ctx, fetch_until, fx));
+        self.with_replica(tp, out, |replica, ctx, fx| {
+            replica.set_hold(ctx, fetch_until, fx)
+        });
         AdminResponse::Held
     }
 

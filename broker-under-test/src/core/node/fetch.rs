@@ -8,10 +8,10 @@ use bytes::Bytes;
 use super::{Asker, IoContext, Node, reply};
 use crate::core::errors::ErrorCode;
 use crate::core::ids::{ConnId, TopicPartition};
+use crate::core::messages::Response;
 use crate::core::messages::client::ClientResponse;
 use crate::core::messages::fetch::{FetchPartition, FetchRequest, FetchResponse, FetchedPartition};
 use crate::core::messages::peer::PeerResponse;
-use crate::core::messages::Response;
 use crate::core::replica::{FetchStatus, ReadPlan};
 use crate::core::seam::{Done, Op, Output};
 
@@ -204,7 +204,11 @@ impl Node {
         }
     }
 
-    fn result_without_records(&self, want: &FetchPartition, status: FetchStatus) -> FetchedPartition {
+    fn result_without_records(
+        &self,
+        want: &FetchPartition,
+        status: FetchStatus,
+    ) -> FetchedPartition {
         let mut result = FetchedPartition::empty(want, ErrorCode::NONE);
         match status {
             FetchStatus::Refused(error) => {
@@ -247,7 +251,10 @@ impl Node {
             return;
         };
         let want = &pending.request.partitions[pending.results.len()];
-        let generation = self.replicas.get(&want.tp).map(|replica| replica.generation());
+        let generation = self
+            .replicas
+            .get(&want.tp)
+            .map(|replica| replica.generation());
         if let Done::Read(records) = done
             && generation == Some(plan.generation)
         {

@@ -4,9 +4,9 @@
 use super::{Asker, CallContext, Node, reply};
 use crate::core::errors::ErrorCode;
 use crate::core::ids::NodeId;
+use crate::core::messages::Response;
 use crate::core::messages::client::ClientResponse;
 use crate::core::messages::peer::{BrokerHeartbeat, PeerRequest, PeerResponse, Registration};
-use crate::core::messages::Response;
 use crate::core::seam::{Broken, Event, Output};
 
 /// Wait before the controller is asked again after a refusal.
@@ -134,7 +134,9 @@ impl Node {
 
     fn learn_controller(&mut self, asked: NodeId, result: &Result<PeerResponse, Broken>) {
         self.doubt_controller(asked);
-        if let Ok(PeerResponse::NotController { leader: Some(leader) }) = result
+        if let Ok(PeerResponse::NotController {
+            leader: Some(leader),
+        }) = result
             && *leader != asked
         {
             self.observer.leader = Some(*leader);
@@ -192,7 +194,13 @@ impl Node {
             node: self.config.node_id,
         };
         let timeout_ms = self.config.timers.request_timeout_ms;
-        self.call(addr, CallContext::ProducerIds { asked }, body, timeout_ms, out);
+        self.call(
+            addr,
+            CallContext::ProducerIds { asked },
+            body,
+            timeout_ms,
+            out,
+        );
     }
 
     pub(super) fn on_producer_ids(

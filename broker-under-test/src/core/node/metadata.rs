@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::{Asker, Node, reply};
 use crate::core::errors::ErrorCode;
 use crate::core::ids::TopicPartition;
+use crate::core::messages::Response;
 use crate::core::messages::client::{
     ClientResponse, CreateTopicsRequest, EpochAnswer, EpochQuery, ListOffset, ListOffsetResult,
     MetadataRequest, MetadataResponse, NewTopic, PartitionMetadata, TopicMetadata, TopicRef,
 };
-use crate::core::messages::Response;
 use crate::core::metadata::{Partition, Topic};
 use crate::core::seam::Output;
 
@@ -22,7 +22,10 @@ impl Node {
     ) {
         let topics = match &request.topics {
             None => self.all_topics(),
-            Some(refs) => refs.iter().map(|topic| self.topic_metadata(topic)).collect(),
+            Some(refs) => refs
+                .iter()
+                .map(|topic| self.topic_metadata(topic))
+                .collect(),
         };
         let brokers = self
             .image
@@ -44,7 +47,10 @@ impl Node {
             controller,
             topics,
         };
-        out.push(reply(asker, Response::Client(ClientResponse::Metadata(response))));
+        out.push(reply(
+            asker,
+            Response::Client(ClientResponse::Metadata(response)),
+        ));
         if request.allow_auto_create {
             self.create_unknown(request.topics.as_deref().unwrap_or_default(), out);
         }
@@ -56,7 +62,9 @@ impl Node {
             return;
         }
         for topic in refs {
-            let TopicRef::Name(name) = topic else { continue };
+            let TopicRef::Name(name) = topic else {
+                continue;
+            };
             if self.image.topics.contains_key(name.as_str()) {
                 continue;
             }
@@ -77,13 +85,22 @@ impl Node {
 
     fn all_topics(&self) -> Vec<TopicMetadata> {
         let topics = &self.image.topics;
-        topics.iter().map(|(name, topic)| self.known_topic(name, topic)).collect()
+        topics
+            .iter()
+            .map(|(name, topic)| self.known_topic(name, topic))
+            .collect()
     }
 
     fn topic_metadata(&self, topic: &TopicRef) -> TopicMetadata {
         let (name, unknown) = match topic {
-            TopicRef::Name(name) => (Some(Arc::from(name.as_str())), ErrorCode::UNKNOWN_TOPIC_OR_PARTITION),
-            TopicRef::Id(id) => (self.image.name_of(*id).cloned(), ErrorCode::UNKNOWN_TOPIC_ID),
+            TopicRef::Name(name) => (
+                Some(Arc::from(name.as_str())),
+                ErrorCode::UNKNOWN_TOPIC_OR_PARTITION,
+            ),
+            TopicRef::Id(id) => (
+                self.image.name_of(*id).cloned(),
+                ErrorCode::UNKNOWN_TOPIC_ID,
+            ),
         };
         let known = name
             .as_ref()
@@ -116,7 +133,12 @@ impl Node {
     }
 
     fn partition_metadata(&self, number: i32, partition: &Partition) -> PartitionMetadata {
-        let down = |node: &i32| self.image.brokers.get(node).is_none_or(|broker| broker.fenced);
+        let down = |node: &i32| {
+            self.image
+                .brokers
+                .get(node)
+                .is_none_or(|broker| broker.fenced)
+        };
         PartitionMetadata {
             error: if partition.has_leader() {
                 ErrorCode::NONE

@@ -53,15 +53,37 @@ struct Asker {
 /// What a call to a peer was for.
 #[derive(Clone, Debug)]
 enum CallContext {
-    Vote { to: NodeId, request: VoteRequest },
-    Append { to: NodeId, term: u64 },
-    Observe { asked: NodeId },
-    Register { asked: NodeId },
-    Heartbeat { asked: NodeId },
-    ProducerIds { asked: NodeId },
-    CreateTopics { creation: u64 },
-    Alter { tp: TopicPartition, made_on: (i32, i32) },
-    Fetch { tp: TopicPartition, attempt: u64 },
+    Vote {
+        to: NodeId,
+        request: VoteRequest,
+    },
+    Append {
+        to: NodeId,
+        term: u64,
+    },
+    Observe {
+        asked: NodeId,
+    },
+    Register {
+        asked: NodeId,
+    },
+    Heartbeat {
+        asked: NodeId,
+    },
+    ProducerIds {
+        asked: NodeId,
+    },
+    CreateTopics {
+        creation: u64,
+    },
+    Alter {
+        tp: TopicPartition,
+        made_on: (i32, i32),
+    },
+    Fetch {
+        tp: TopicPartition,
+        attempt: u64,
+    },
 }
 
 /// What a storage operation was for.
@@ -184,7 +206,9 @@ impl Node {
     fn on_request(&mut self, asker: Asker, body: Request, out: &mut Vec<Output>) {
         match body {
             Request::Client(ClientRequest::Produce(request)) => self.produce(asker, request, out),
-            Request::Client(ClientRequest::Fetch(request)) => self.fetch(asker, false, request, out),
+            Request::Client(ClientRequest::Fetch(request)) => {
+                self.fetch(asker, false, request, out)
+            }
             Request::Client(ClientRequest::ListOffsets(wants)) => {
                 self.list_offsets(asker, wants, out);
             }
@@ -302,7 +326,9 @@ impl Node {
     fn forget_connection(&mut self, conn: ConnId) {
         self.fetches.forget(conn);
         self.askers.retain(|_, asker| asker.conn != conn);
-        self.observer.waiting.retain(|waiting| waiting.asker.conn != conn);
+        self.observer
+            .waiting
+            .retain(|waiting| waiting.asker.conn != conn);
     }
 
     fn fresh_id(&mut self) -> u64 {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::{Asker, Node, reply};
 use crate::core::errors::ErrorCode;
 use crate::core::ids::TopicPartition;
-use crate::core::messages::client::{ClientResponse, ProduceRequest, ProduceResult};
 use crate::core::messages::Response;
+use crate::core::messages::client::{ClientResponse, ProduceRequest, ProduceResult};
 use crate::core::replica::{ProduceOutcome, Ticket};
 use crate::core::seam::Output;
 
@@ -96,7 +96,12 @@ impl Node {
 
     /// Answers once every partition is decided.
     fn finish_produce(&mut self, key: u64, out: &mut Vec<Output>) {
-        if self.produces.requests.get(&key).is_none_or(|pending| pending.open > 0) {
+        if self
+            .produces
+            .requests
+            .get(&key)
+            .is_none_or(|pending| pending.open > 0)
+        {
             return;
         }
         let Some(pending) = self.produces.requests.remove(&key) else {
@@ -110,7 +115,10 @@ impl Node {
             .map(|(tp, _, outcome)| result(tp, outcome))
             .collect();
         if pending.acks != 0 {
-            out.push(reply(asker, Response::Client(ClientResponse::Produce(results))));
+            out.push(reply(
+                asker,
+                Response::Client(ClientResponse::Produce(results)),
+            ));
         } else if results.iter().all(|result| result.error.is_none()) {
             out.push(Output::Reply {
                 conn: asker.conn,

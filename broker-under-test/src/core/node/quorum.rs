@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::{Asker, CallContext, IoContext, Node, reply};
 use crate::core::controller::{Controller, ControllerEffect};
 use crate::core::ids::{Addr, NodeId};
-use crate::core::messages::peer::{Entry, PeerRequest, PeerResponse, VoteRequest};
 use crate::core::messages::Response;
+use crate::core::messages::peer::{Entry, PeerRequest, PeerResponse, VoteRequest};
 use crate::core::metadata::Record;
 use crate::core::raft::{Raft, RaftEffect};
 use crate::core::seam::{Broken, Event, LogId, MetaKey, Op, Output};
@@ -38,7 +38,10 @@ pub(super) struct Waiting {
 impl Observer {
     pub(super) fn next_in_turn(&mut self, controllers: &BTreeMap<NodeId, Addr>) -> Option<NodeId> {
         self.turn += 1;
-        controllers.keys().nth(self.turn % controllers.len().max(1)).copied()
+        controllers
+            .keys()
+            .nth(self.turn % controllers.len().max(1))
+            .copied()
     }
 }
 
@@ -84,7 +87,11 @@ impl Node {
                 let version = self.raft.as_ref().map_or(0, Raft::hard_state_version);
                 let bytes = postcard::to_stdvec(&hard).unwrap_or_default().into();
                 let key = MetaKey::HardState;
-                self.io(IoContext::HardState { version }, Op::SaveMeta { key, bytes }, out);
+                self.io(
+                    IoContext::HardState { version },
+                    Op::SaveMeta { key, bytes },
+                    out,
+                );
             }
             RaftEffect::AppendEntries {
                 at,
@@ -151,10 +158,14 @@ impl Node {
         let token = self.token(asker);
         match request {
             PeerRequest::Vote(request) => {
-                self.with_raft(out, |raft, now, fx| raft.on_vote_request(token, &request, now, fx));
+                self.with_raft(out, |raft, now, fx| {
+                    raft.on_vote_request(token, &request, now, fx)
+                });
             }
             PeerRequest::Append(request) => {
-                self.with_raft(out, |raft, now, fx| raft.on_append_request(token, request, now, fx));
+                self.with_raft(out, |raft, now, fx| {
+                    raft.on_append_request(token, request, now, fx)
+                });
             }
             PeerRequest::Observe { after } => {
                 self.askers.remove(&token);
@@ -223,7 +234,10 @@ impl Node {
         let Some(raft) = &self.raft else { return };
         let mut image = self.image.clone();
         for index in image.applied + 1..=raft.last_index() {
-            let data = raft.entry(index).map(|entry| entry.data.clone()).unwrap_or_default();
+            let data = raft
+                .entry(index)
+                .map(|entry| entry.data.clone())
+                .unwrap_or_default();
             image.apply(index, Record::decode(&data).ok().flatten());
         }
         let term = raft.term();
@@ -255,7 +269,12 @@ impl Node {
     fn on_committed(&mut self, index: u64, out: &mut Vec<Output>) {
         while self.image.applied < index {
             let next = self.image.applied + 1;
-            let Some(entry) = self.raft.as_ref().and_then(|raft| raft.entry(next)).cloned() else {
+            let Some(entry) = self
+                .raft
+                .as_ref()
+                .and_then(|raft| raft.entry(next))
+                .cloned()
+            else {
                 return;
             };
             self.apply(next, &entry, out);

@@ -33,7 +33,11 @@ impl Node {
         let me = self.config.node_id;
         let epoch = self.lifecycle.broker_epoch();
         let caught_up = self.lifecycle.is_registered()
-            && self.image.brokers.get(&me).is_some_and(|broker| broker.epoch == epoch);
+            && self
+                .image
+                .brokers
+                .get(&me)
+                .is_some_and(|broker| broker.epoch == epoch);
         if !caught_up {
             return;
         }
@@ -138,7 +142,13 @@ impl Node {
             tp: tp.clone(),
             made_on,
         };
-        self.call(addr, context, body, self.config.timers.request_timeout_ms, out);
+        self.call(
+            addr,
+            context,
+            body,
+            self.config.timers.request_timeout_ms,
+            out,
+        );
     }
 
     pub(super) fn on_alter_reply(

@@ -2,9 +2,9 @@
 
 use super::{Asker, CallContext, Creation, Node, reply};
 use crate::core::errors::ErrorCode;
+use crate::core::messages::Response;
 use crate::core::messages::client::{ClientResponse, CreateTopicResult, CreateTopicsRequest};
 use crate::core::messages::peer::{PeerRequest, PeerResponse};
-use crate::core::messages::Response;
 use crate::core::seam::{Broken, Output};
 
 const RETRY_MS: u64 = 50;
@@ -48,7 +48,13 @@ impl Node {
         pending.in_flight = true;
         let body = PeerRequest::CreateTopics(pending.request.clone());
         let timeout_ms = self.config.timers.request_timeout_ms;
-        self.call(addr, CallContext::CreateTopics { creation }, body, timeout_ms, out);
+        self.call(
+            addr,
+            CallContext::CreateTopics { creation },
+            body,
+            timeout_ms,
+            out,
+        );
     }
 
     pub(super) fn on_topics_created(

@@ -30,7 +30,11 @@ impl Raft {
     fn vote_request(&self, pre: bool) -> VoteRequest {
         VoteRequest {
             pre,
-            term: if pre { self.hard.term + 1 } else { self.hard.term },
+            term: if pre {
+                self.hard.term + 1
+            } else {
+                self.hard.term
+            },
             candidate: self.id,
             last_index: self.log.last_index(),
             last_term: self.log.last_term(),
@@ -84,7 +88,11 @@ impl Raft {
             last_heard_ms: now_ms,
         };
         self.role = Role::Leader {
-            peers: self.peers().into_iter().map(|id| (id, fresh.clone())).collect(),
+            peers: self
+                .peers()
+                .into_iter()
+                .map(|id| (id, fresh.clone()))
+                .collect(),
         };
         self.leader = Some(self.id);
         fx.push(RaftEffect::BecameLeader);
@@ -131,7 +139,10 @@ impl Raft {
         if request.term > self.hard.term {
             self.become_follower(request.term, None, fx);
         }
-        let free = self.hard.voted_for.is_none_or(|whom| whom == request.candidate);
+        let free = self
+            .hard
+            .voted_for
+            .is_none_or(|whom| whom == request.candidate);
         if !free || !self.is_up_to_date(request) {
             return false;
         }

@@ -323,7 +323,10 @@ impl Raft {
 
     fn reset_election_timer(&mut self, now_ms: u64) {
         let least = self.election_wait_least();
-        self.election_at_ms = now_ms + self.rng.random_range(least..least.saturating_mul(2).max(least + 1));
+        self.election_at_ms = now_ms
+            + self
+                .rng
+                .random_range(least..least.saturating_mul(2).max(least + 1));
     }
 
     /// A cluster that has never elected anybody does not wait for a leader to fall silent.

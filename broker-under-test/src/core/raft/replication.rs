@@ -170,7 +170,9 @@ impl Raft {
             peer.matched = peer.matched.max(response.index.min(last));
             peer.next = peer.matched + 1;
         } else {
-            peer.next = (response.index + 1).min(peer.next.saturating_sub(1)).max(peer.matched + 1);
+            peer.next = (response.index + 1)
+                .min(peer.next.saturating_sub(1))
+                .max(peer.matched + 1);
         }
         self.advance_commit(fx);
         self.replicate(now_ms, fx);

@@ -88,7 +88,10 @@ impl Cluster {
             self.start(id);
         }
         if faults && self.rng.random_ratio(1, 200) {
-            self.cut = self.rng.random_bool(0.6).then(|| self.rng.random_range(1..=3));
+            self.cut = self
+                .rng
+                .random_bool(0.6)
+                .then(|| self.rng.random_range(1..=3));
         }
         if !faults {
             self.cut = None;
@@ -126,7 +129,12 @@ impl Cluster {
                 let version = *version;
                 self.drive(id, |raft, now, fx| raft.hard_state_saved(version, now, fx));
             }
-            RaftEffect::AppendEntries { at, last, bytes, generation } => {
+            RaftEffect::AppendEntries {
+                at,
+                last,
+                bytes,
+                generation,
+            } => {
                 assert_eq!(at, disk.entries.len() as u64 + 1);
                 let mut rest = &bytes[..];
                 while let Some((_, entry, used)) = log::decode_frame(rest) {
@@ -137,14 +145,19 @@ impl Cluster {
             }
             RaftEffect::Truncate { from, generation } => {
                 disk.entries.truncate(usize::try_from(from).unwrap() - 1);
-                self.drive(id, |raft, _, fx| raft.entries_saved(from - 1, generation, fx));
+                self.drive(id, |raft, _, fx| {
+                    raft.entries_saved(from - 1, generation, fx)
+                });
             }
             _ => unreachable!(),
         }
     }
 
     fn deliver(&mut self) {
-        let due: Vec<_> = self.packets.extract_if(.., |packet| packet.0 <= self.now).collect();
+        let due: Vec<_> = self
+            .packets
+            .extract_if(.., |packet| packet.0 <= self.now)
+            .collect();
         for (_, from, to, packet) in due {
             if self.cut == Some(from) || self.cut == Some(to) {
                 continue;
@@ -152,11 +165,15 @@ impl Cluster {
             match packet {
                 Packet::Vote(request) => {
                     let token = self.token(from, Some(request.clone()), 0);
-                    self.drive(to, |raft, now, fx| raft.on_vote_request(token, &request, now, fx));
+                    self.drive(to, |raft, now, fx| {
+                        raft.on_vote_request(token, &request, now, fx)
+                    });
                 }
                 Packet::Append(request) => {
                     let token = self.token(from, None, request.term);
-                    self.drive(to, |raft, now, fx| raft.on_append_request(token, request, now, fx));
+                    self.drive(to, |raft, now, fx| {
+                        raft.on_append_request(token, request, now, fx)
+                    });
                 }
                 Packet::Voted(request, response) => self.drive(to, |raft, now, fx| {
                     raft.on_vote_response(from, &request, &response, now, fx);
@@ -210,7 +227,10 @@ impl Cluster {
             RaftEffect::BecameLeader => {
                 let term = self.voters[&id].term();
                 let other = self.leaders.insert(term, id);
-                assert!(other.is_none_or(|was| was == id), "two leaders in term {term}");
+                assert!(
+                    other.is_none_or(|was| was == id),
+                    "two leaders in term {term}"
+                );
             }
             RaftEffect::Committed(index) => self.check_committed(id, index),
             RaftEffect::SteppedDown => {}
@@ -236,7 +256,10 @@ fn a_committed_entry_never_changes_and_a_term_has_one_leader_over_200_seeds() {
         (0..2_000).for_each(|_| cluster.step(true));
         let before = cluster.committed.len();
         (0..1_000).for_each(|_| cluster.step(false));
-        assert!(cluster.committed.len() > before, "seed {seed}: nothing commits after the heal");
+        assert!(
+            cluster.committed.len() > before,
+            "seed {seed}: nothing commits after the heal"
+        );
     }
 }
 
@@ -260,14 +283,26 @@ fn a_voter_is_not_asked_again_for_a_second_candidate_of_its_term() {
         1,
         BTreeSet::from([1, 2, 3]),
         TIMERS,
-        HardState { term: 4, voted_for: Some(2) },
+        HardState {
+            term: 4,
+            voted_for: Some(2),
+        },
         Vec::new(),
         0,
         0,
     );
-    let request = VoteRequest { pre: false, term: 4, candidate: 3, last_index: 9, last_term: 4 };
+    let request = VoteRequest {
+        pre: false,
+        term: 4,
+        candidate: 3,
+        last_index: 9,
+        last_term: 4,
+    };
     let mut fx = Vec::new();
     raft.on_vote_request(1, &request, 1, &mut fx);
-    let refused = VoteResponse { term: 4, granted: false };
+    let refused = VoteResponse {
+        term: 4,
+        granted: false,
+    };
     assert_eq!(fx, vec![RaftEffect::ReplyVote(1, refused)]);
 }

@@ -52,7 +52,11 @@ impl Replica {
         {
             return FetchStatus::Diverging(epoch, end);
         }
-        let end = if follower.is_some() { self.held } else { self.hw };
+        let end = if follower.is_some() {
+            self.held
+        } else {
+            self.hw
+        };
         let plan = ReadPlan {
             from: want.fetch_offset,
             end,

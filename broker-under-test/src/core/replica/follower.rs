@@ -26,8 +26,12 @@ enum State {
     Idle,
     Fetching,
     /// What was fetched is on its way to the log; the leader's HW with it.
-    Appending { leader_hw: i64 },
-    Backoff { until_ms: u64 },
+    Appending {
+        leader_hw: i64,
+    },
+    Backoff {
+        until_ms: u64,
+    },
 }
 
 impl Replica {
@@ -67,7 +71,7 @@ impl Replica {
             State::Backoff { until_ms } => ctx.now.mono_ms >= until_ms,
             State::Fetching | State::Appending { .. } => false,
         };
-        if !ready || held_back || !self.pending.is_empty() {
+        if !ready || !self.pending.is_empty() {
             return;
         }
         following.state = State::Fetching;
@@ -78,7 +82,8 @@ impl Replica {
             current_leader_epoch: self.partition.leader_epoch,
             fetch_offset: self.end,
             last_fetched_epoch: self.epochs.epoch_before(self.end).unwrap_or(-1),
-            max_bytes: FETCH_BYTES_MAX,
+            // A follower that is held back acknowledges what it has, and takes no more.
+            max_bytes: if held_back { 0 } else { FETCH_BYTES_MAX },
             high_watermark: self.hw,
         };
         let attempt = self.fetch_attempt;
@@ -110,10 +115,19 @@ impl Replica {
             self.truncate_to_common(epoch, end, fx);
         } else if answer.records.is_empty() {
             self.take_high_watermark(answer.high_watermark, fx);
+            self.rest_if_held_back(ctx);
         } else {
             self.append_fetched(ctx, &answer, fx);
         }
         self.drive_fetch(ctx, fx);
+    }
+
+    /// The leader answers a fetch of no bytes at once; asking again at once would spin.
+    fn rest_if_held_back(&mut self, ctx: &Context<'_>) {
+        if self.hold.is_some_and(|until| self.end >= until) {
+            let until_ms = ctx.now.mono_ms + BACKOFF_MS;
+            self.set_state(State::Backoff { until_ms });
+        }
     }
 
     fn set_state(&mut self, state: State) {
@@ -144,6 +158,7 @@ impl Replica {
             fx.push(ReplicaEffect::Note(note));
         }
         if bytes.is_empty() {
+            self.take_high_watermark(answer.high_watermark, fx);
             let until_ms = ctx.now.mono_ms + BACKOFF_MS;
             self.set_state(State::Backoff { until_ms });
             return;
@@ -186,7 +201,10 @@ impl Replica {
     fn follows_on(&self, header: &BatchHeader, end: i64) -> bool {
         header.base_offset == end
             && header.leader_epoch <= self.partition.leader_epoch
-            && self.epochs.latest().is_none_or(|latest| latest <= header.leader_epoch)
+            && self
+                .epochs
+                .latest()
+                .is_none_or(|latest| latest <= header.leader_epoch)
     }
 
     /// What was fetched is held now.

@@ -116,7 +116,12 @@ impl Replica {
     }
 
     fn with_broker_epochs(&self, ctx: &Context<'_>, isr: &[NodeId]) -> Vec<(NodeId, u64)> {
-        let known = |node: NodeId| ctx.image.brokers.get(&node).map_or(0, |broker| broker.epoch);
+        let known = |node: NodeId| {
+            ctx.image
+                .brokers
+                .get(&node)
+                .map_or(0, |broker| broker.epoch)
+        };
         isr.iter()
             .map(|node| {
                 let fetched = match &self.role {
@@ -185,9 +190,9 @@ impl Replica {
                 self.partition.partition_epoch = partition_epoch;
                 self.isr_confirmed(ctx, fx);
             }
-            // Something newer is committed; it is on its way to this node.
-            ErrorCode::INVALID_UPDATE_VERSION | ErrorCode::FENCED_LEADER_EPOCH => {}
             ErrorCode::INELIGIBLE_REPLICA => self.alter_refused(ctx, fx),
+            // Also where the controller has something newer: it may lose its office before that is
+            // committed, and then nothing newer ever comes.
             _ => self.alter_again_later(ctx),
         }
     }

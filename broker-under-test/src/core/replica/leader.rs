@@ -46,11 +46,21 @@ impl Replica {
             ..Leading::default()
         };
         leading.waiting.written = written;
-        for node in self.partition.replicas.iter().copied().filter(|node| *node != ctx.node) {
+        for node in self
+            .partition
+            .replicas
+            .iter()
+            .copied()
+            .filter(|node| *node != ctx.node)
+        {
             let in_sync = self.partition.isr.contains(&node);
             let progress = FollowerProgress {
                 leo: -1,
-                broker_epoch: ctx.image.brokers.get(&node).map_or(0, |broker| broker.epoch),
+                broker_epoch: ctx
+                    .image
+                    .brokers
+                    .get(&node)
+                    .map_or(0, |broker| broker.epoch),
                 caught_up_ms: if in_sync { ctx.now.mono_ms } else { 0 },
                 leader_leo_at_fetch: 0,
                 fetched_ms: 0,

@@ -219,7 +219,11 @@ impl Replica {
         ReplicaState {
             topic: self.tp.topic.to_string(),
             partition: self.tp.partition,
-            role: if self.is_leader() { "leader" } else { "follower" },
+            role: if self.is_leader() {
+                "leader"
+            } else {
+                "follower"
+            },
             leader: self.partition.leader,
             leader_epoch: self.partition.leader_epoch,
             partition_epoch: self.partition.partition_epoch,
@@ -302,7 +306,10 @@ impl Replica {
         if let Some(producers) = producers {
             self.producers = producers;
         }
-        let more = self.pending.iter().any(|pending| matches!(pending, Pending::Truncate(_)));
+        let more = self
+            .pending
+            .iter()
+            .any(|pending| matches!(pending, Pending::Truncate(_)));
         self.rebuilding = more;
         self.drive_fetch(ctx, fx);
     }

@@ -140,7 +140,9 @@ impl Replica {
     pub fn forget(&mut self, ticket: Ticket) {
         if let Some(waiting) = self.waiters() {
             waiting.written.retain(|(_, waiting), _| *waiting != ticket);
-            waiting.committed.retain(|(_, waiting), _| *waiting != ticket);
+            waiting
+                .committed
+                .retain(|(_, waiting), _| *waiting != ticket);
         }
     }
 
@@ -202,7 +204,10 @@ fn check_batch(bytes: &[u8]) -> Result<BatchHeader, ProduceOutcome> {
         ..ProduceOutcome::failed(error)
     };
     if bytes.len() > batch::BATCH_BYTES_MAX {
-        let message = format!("a batch may have {} bytes at the most", batch::BATCH_BYTES_MAX);
+        let message = format!(
+            "a batch may have {} bytes at the most",
+            batch::BATCH_BYTES_MAX
+        );
         return Err(refuse(ErrorCode::MESSAGE_TOO_LARGE, message));
     }
     let header = batch::validate(bytes).map_err(|error| {

@@ -68,7 +68,10 @@ impl ProducerStates {
         if let Some(seen) = repeat {
             return Verdict::Repeat(seen.base_offset, seen.last_offset);
         }
-        let next = producer.batches.back().map_or(0, |last| next_sequence(last.last_sequence));
+        let next = producer
+            .batches
+            .back()
+            .map_or(0, |last| next_sequence(last.last_sequence));
         if batch.base_sequence == next {
             Verdict::Next
         } else {
