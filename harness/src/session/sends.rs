@@ -11,9 +11,12 @@ use super::worker::{Identity, SendOp, State};
 use super::{Out, Reply, Session, record};
 use crate::clients::{Broken, Produce, Request, Response, outcome};
 
-/// A worker rests this long after an op that was not acknowledged, and before
-/// a retry; up to half of it more is drawn.
+/// A worker rests this long after an op that was not acknowledged; up to half
+/// of it more is drawn.
 const REST_NS: u64 = 60_000_000;
+/// retry.backoff.ms and its greatest value, as in Kafka.
+const RETRY_NS: u64 = 100_000_000;
+const RETRY_NS_MAX: u64 = 1_000_000_000;
 /// What the network may take on top of the broker's own time-out.
 const ANSWER_GRACE_MS: u64 = 500;
 const IDENTIFY_TIMEOUT_MS: u64 = 1000;
@@ -111,7 +114,7 @@ impl Session {
             && self.phase.runs_clients();
         if again {
             self.workers[worker].state = State::BeforeRetry(op);
-            return self.rest(worker);
+            return self.back_off(worker, used);
         }
         self.finish_send(worker, &op, ended, out);
     }
@@ -169,6 +172,14 @@ impl Session {
         let rest = REST_NS + self.rests.random_range(0..REST_NS / 2);
         self.timers
             .set(TimerKind::Client(worker), self.now_ns + rest);
+    }
+
+    /// Each further attempt waits twice as long, as Kafka's producer does.
+    fn back_off(&mut self, worker: usize, attempts: u32) {
+        let doubled = RETRY_NS << attempts.saturating_sub(1).min(4);
+        let wait = doubled.min(RETRY_NS_MAX) + self.rests.random_range(0..RETRY_NS / 5);
+        self.timers
+            .set(TimerKind::Client(worker), self.now_ns + wait);
     }
 
     pub(super) fn identify(&mut self, worker: usize, out: Out<'_>) {

@@ -346,3 +346,52 @@ fn a_cluster_that_does_not_settle_is_reported_at_the_limit() {
     assert_eq!(value["settled"], false);
     assert_eq!(value["unsettled"].as_array().map(Vec::len), Some(2));
 }
+
+#[test]
+fn the_same_seed_and_the_same_answers_give_the_same_journal() {
+    let lines = || {
+        let mut bytes = Vec::new();
+        let mut fake = Fake {
+            refuse: Some((7, 7)),
+            ..Fake::sound()
+        };
+        for op in run(config(2, true), &mut fake) {
+            op.write_json_line(&mut bytes);
+        }
+        bytes
+    };
+    assert!(lines() == lines(), "two runs with one seed differ");
+}
+
+/// The session, its clients and its workload must run in a simulator too.
+#[test]
+fn nothing_in_the_session_reads_a_clock_a_file_a_socket_or_a_thread() {
+    const FORBIDDEN: [&str; 10] = [
+        "tokio",
+        "std::fs",
+        "std::net",
+        "std::thread",
+        "std::process",
+        "Instant",
+        "SystemTime",
+        "HashMap",
+        "HashSet",
+        "thread_rng",
+    ];
+    let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for folder in ["session", "workload", "clients", "clients/kafka"] {
+        for entry in std::fs::read_dir(sources.join(folder))
+            .expect("sources")
+            .flatten()
+        {
+            let path = entry.path();
+            if path.is_dir() || path.ends_with("tests.rs") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).expect("a source");
+            for word in FORBIDDEN {
+                assert!(!text.contains(word), "{} mentions {word}", path.display());
+            }
+        }
+    }
+}

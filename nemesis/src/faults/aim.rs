@@ -48,7 +48,7 @@ impl Aim {
     /// The nodes aimed at, or why there are none now.
     pub fn resolve(&self, view: &ClusterView) -> Result<Vec<String>, String> {
         match &self.at {
-            AimAt::Random => pick(&view.brokers, self.salt).map(|node| vec![node.clone()]),
+            AimAt::Random => pick(&view.nodes, self.salt).map(|node| vec![node.clone()]),
             AimAt::Leader => self.partition(view).map(|(leader, _)| vec![leader]),
             AimAt::Controller => {
                 let seen = view.controller.clone();
