@@ -48,7 +48,8 @@ fn front(name: &str) -> ExitCode {
     }
 }
 
-const INSIDE: [&str; 5] = [
+const INSIDE: [&str; 6] = [
+    "a_process_of_the_lab_hears_sigterm",
     "nodes_reach_each_other_at_addresses_of_their_own",
     "a_one_way_cut_stops_open_connections_and_new_ones_until_it_heals",
     "a_cut_of_one_plane_leaves_the_other_ports_open",
@@ -126,6 +127,7 @@ fn run_inside(name: &str) {
         "a_cut_of_one_plane_leaves_the_other_ports_open" => cut_of_one_plane(),
         "a_paused_process_stands_still_and_a_killed_one_comes_back" => pause_and_kill(),
         "the_hosts_clock_cannot_be_set" => clock_cannot_be_set(),
+        "a_process_of_the_lab_hears_sigterm" => sigterm_is_heard(),
         "hang" => hang(),
         other => panic!("no test {other}"),
     }
@@ -373,6 +375,19 @@ fn clock_cannot_be_set() {
         std::io::Error::last_os_error().raw_os_error(),
         Some(libc::EPERM)
     );
+}
+
+fn sigterm_is_heard() {
+    let lab = build();
+    let mut child = Sleeper::start(lab.place("n1").expect("n1"));
+    let pid = i32::try_from(child.id()).expect("a pid");
+    // SAFETY: signals a child that has not been reaped.
+    unsafe { libc::kill(pid, libc::SIGTERM) };
+    let deadline = Instant::now() + PATIENCE;
+    while child.try_wait().expect("a child").is_none() {
+        assert!(Instant::now() < deadline, "SIGTERM is blocked in the lab");
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// Builds a lab with a process in it, says so, and waits to be killed.

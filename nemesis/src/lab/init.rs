@@ -5,6 +5,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -21,15 +22,32 @@ pub fn run_init() -> Result<i32, LabError> {
     let watch = watch_pipe()?;
     let signals = SignalFd::block(&[libc::SIGCHLD, libc::SIGINT, libc::SIGTERM]).map_err(broken)?;
     let exe = std::env::current_exe().map_err(broken)?;
-    let runner = Command::new(exe)
+    let mut runner = Command::new(exe);
+    runner
         .args(std::env::args_os().skip(1))
         .env(STAGE_VARIABLE, "runner")
-        .env_remove(PIPE_VARIABLE)
-        .spawn()
-        .map_err(broken)?;
+        .env_remove(PIPE_VARIABLE);
+    hear_signals_again(&mut runner);
+    let runner = runner.spawn().map_err(broken)?;
     let runner = libc::pid_t::try_from(runner.id())
         .map_err(|_| LabError::Environment("the runner's pid is out of range".to_owned()))?;
     watch_over(runner, &watch, &signals).map_err(broken)
+}
+
+/// What is blocked here would stay blocked in the runner and in all nodes,
+/// which would then never hear a SIGTERM.
+fn hear_signals_again(command: &mut Command) {
+    // SAFETY: both calls are async-signal-safe and touch only the set given.
+    unsafe {
+        command.pre_exec(|| {
+            let mut none = MaybeUninit::<libc::sigset_t>::uninit();
+            libc::sigemptyset(none.as_mut_ptr());
+            if libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut()) < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            Ok(())
+        });
+    }
 }
 
 fn watch_pipe() -> Result<OwnedFd, LabError> {
@@ -106,7 +124,7 @@ fn code_from(status: libc::c_int) -> i32 {
 }
 
 /// Signals read as data instead of by handlers. They stay blocked in this
-/// process; children started by `std::process` get an empty mask.
+/// process and in its children, but for the runner (see above).
 pub(super) struct SignalFd(OwnedFd);
 
 impl SignalFd {
