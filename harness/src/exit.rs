@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use plimsoll_broker::server::BrokerError;
 use plimsoll_checkers::Validity;
 
 /// How the program ends.
@@ -43,6 +44,25 @@ impl Exit {
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
         ExitCode::from(exit.code())
+    }
+}
+
+/// Says what went wrong, and gives the class that it belongs to: the command
+/// line's, or the test bed's. Help and version are no errors.
+pub fn explain(error: &anyhow::Error) -> Exit {
+    if let Some(usage) = error.downcast_ref::<clap::Error>() {
+        // A closed pipe is no reason for another code.
+        let _ = usage.print();
+        return if usage.use_stderr() {
+            Exit::Usage
+        } else {
+            Exit::Valid
+        };
+    }
+    eprintln!("plimsoll: {error:#}");
+    match error.downcast_ref::<BrokerError>() {
+        Some(BrokerError::Usage(_)) => Exit::Usage,
+        _ => Exit::TestBed,
     }
 }
 

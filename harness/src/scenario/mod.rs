@@ -10,6 +10,12 @@ pub use file::{Scenario, ScenarioError};
 
 use std::path::Path;
 
+use anyhow::Context;
+
+use crate::cli::Invocation;
+use crate::exit::Exit;
+use crate::trial;
+
 /// The scenarios that are built in, by name.
 pub const BUILT_IN: [(&str, &str); 6] = [
     (
@@ -57,6 +63,16 @@ pub fn find(name: &Path) -> Result<Scenario, ScenarioError> {
             isr_recovery::NAME
         ))),
     }
+}
+
+/// Runs a scenario: a test with faults at set times, or one that is staged.
+pub fn run(words: &[String]) -> anyhow::Result<Exit> {
+    let (name, rest) = words.split_first().context("a scenario has a name")?;
+    if name == isr_recovery::NAME {
+        return isr_recovery::run(rest);
+    }
+    let words = [&["--scenario".to_owned(), name.clone()], rest].concat();
+    trial::test(&Invocation::parse(&words)?)
 }
 
 #[cfg(test)]

@@ -310,13 +310,18 @@ impl Session {
             },
         );
         let name = self.final_name(partition, node);
+        let key = key(&self.config.topic.name, partition);
         let node_name = self.cluster.name(node);
         let actor = record::Actor {
             process,
             client: &name,
             node: Some(node_name),
         };
-        out.push(Command::Record(Box::new(record::poll_invoke(&actor))));
+        out.push(Command::Record(Box::new(record::poll_invoke(
+            &actor,
+            &key,
+            known.position,
+        ))));
         let request = Request::Fetch(Fetch {
             partition,
             offset: known.position,

@@ -25,7 +25,13 @@ impl Session {
     ) {
         let target = self.read_target(worker, partition, from);
         let node = target.map(|(node, _)| self.cluster.name(node).to_owned());
-        let line = record::poll_invoke(&self.actor(worker, node.as_deref()));
+        let offset = self.workers[worker]
+            .positions
+            .get(&partition)
+            .copied()
+            .unwrap_or(0);
+        let key = key(&self.config.topic.name, partition);
+        let line = record::poll_invoke(&self.actor(worker, node.as_deref()), &key, offset);
         out.push(Command::Record(Box::new(line)));
         let Some((node, leader_epoch)) = target else {
             return self.fail_poll(worker, None, "no replica is known here".to_owned(), out);

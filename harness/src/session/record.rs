@@ -47,8 +47,20 @@ pub fn send(
     op(actor, kind, f, Value::Send(vec![mop]))
 }
 
-pub fn poll_invoke(actor: &Actor<'_>) -> Op {
-    op(actor, OpType::Invoke, "poll", Value::Poll(None))
+/// A read that is to begin at an offset; it is named here, since a failed one
+/// has no answer that could name it.
+pub fn poll_invoke(actor: &Actor<'_>, key: &str, from: i64) -> Op {
+    let mut op = op(actor, OpType::Invoke, "poll", Value::Poll(None));
+    let read = ReadInfo {
+        from,
+        hw: -1,
+        log_start: -1,
+        replica: -1,
+        leader_epoch: -1,
+        ..ReadInfo::default()
+    };
+    op.reads = [(key.to_owned(), read)].into();
+    op
 }
 
 pub fn poll_fail(actor: &Actor<'_>, error: String) -> Op {

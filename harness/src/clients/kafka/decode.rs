@@ -1,6 +1,8 @@
 //! Responses from bytes, by hand. Only what the session needs is kept; all
 //! counts and lengths are checked before anything is believed.
 
+use bytes::Bytes;
+
 use super::read_batches;
 use super::reader::{Malformed, Reader};
 use crate::clients::{Fetch, Fetched, PartitionMetadata, Request, Response};
@@ -130,7 +132,8 @@ fn fetched(reader: &mut Reader<'_>, asked: &Fetch) -> Result<Response, Malformed
         reader.take(16)?;
     }
     reader.i32()?;
-    let (records, next_offset) = read_batches(reader.bytes()?, asked.offset)?;
+    let (records, next_offset) =
+        read_batches(&Bytes::copy_from_slice(reader.bytes()?), asked.offset)?;
     Ok(Response::Fetched {
         code,
         fetched: Fetched {

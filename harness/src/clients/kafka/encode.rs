@@ -101,7 +101,7 @@ fn produce(send: &Produce, topic: &str, timestamp_ms: i64) -> ProduceRequest {
     let batch = encode_batch(send.value, timestamp_ms, send.sequence);
     let data = PartitionProduceData::default()
         .with_index(send.partition)
-        .with_records(Some(Bytes::from(batch)));
+        .with_records(Some(batch));
     let topic = TopicProduceData::default()
         .with_name(topic_name(topic))
         .with_partition_data(vec![data]);

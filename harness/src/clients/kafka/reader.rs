@@ -47,10 +47,6 @@ impl<'a> Reader<'a> {
         Ok(i32::from_be_bytes(self.array()?))
     }
 
-    pub fn u32(&mut self) -> Result<u32, Malformed> {
-        Ok(u32::from_be_bytes(self.array()?))
-    }
-
     pub fn i64(&mut self) -> Result<i64, Malformed> {
         Ok(i64::from_be_bytes(self.array()?))
     }
@@ -83,27 +79,5 @@ impl<'a> Reader<'a> {
     /// An array of plain 32-bit integers.
     pub fn i32s(&mut self) -> Result<Vec<i32>, Malformed> {
         (0..self.count(4)?).map(|_| self.i32()).collect()
-    }
-
-    /// A zigzag-coded number of a record.
-    pub fn varint(&mut self) -> Result<i64, Malformed> {
-        let mut raw = 0u64;
-        for shift in (0..64).step_by(7) {
-            let [byte] = self.array()?;
-            raw |= u64::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                let sign = if raw & 1 == 1 { -1i64 } else { 0 };
-                return Ok((raw >> 1).cast_signed() ^ sign);
-            }
-        }
-        Err(Malformed("a varint does not end".to_owned()))
-    }
-
-    /// Bytes with a varint length in front; null reads as none.
-    pub fn varint_bytes(&mut self) -> Result<Option<&'a [u8]>, Malformed> {
-        match usize::try_from(self.varint()?) {
-            Ok(length) => self.take(length).map(Some),
-            Err(_) => Ok(None),
-        }
     }
 }

@@ -52,7 +52,7 @@ fn fetch_response(records: Vec<u8>) -> Vec<u8> {
 }
 
 fn at_offset(value: i64, offset: i64) -> Vec<u8> {
-    let mut batch = encode_batch(value, 1, None);
+    let mut batch = encode_batch(value, 1, None).to_vec();
     batch[..8].copy_from_slice(&offset.to_be_bytes());
     batch
 }
@@ -64,7 +64,7 @@ fn a_batch_of_ours_is_read_by_the_crate_too() {
         producer_epoch: 2,
         sequence: 5,
     };
-    let mut bytes = Bytes::from(encode_batch(-42, 1_700_000_000_000, Some(sequence)));
+    let mut bytes = encode_batch(-42, 1_700_000_000_000, Some(sequence));
     let decoded = RecordBatchDecoder::decode(&mut bytes).expect("a sound batch");
     let record = &decoded.records[0];
     assert_eq!(record.value.as_deref(), Some(b"-42".as_slice()));
@@ -89,7 +89,7 @@ fn a_fetch_is_trimmed_to_the_offset_asked_for() {
 fn a_batch_cut_off_by_the_byte_limit_is_left_for_the_next_read() {
     let mut records = [at_offset(100, 10), at_offset(101, 11)].concat();
     records.truncate(records.len() - 3);
-    let (read, next) = read_batches(&records, 10).expect("the first is whole");
+    let (read, next) = read_batches(&Bytes::from(records), 10).expect("the first is whole");
     assert_eq!((read, next), (vec![(10, 100)], 11));
 }
 
@@ -98,11 +98,10 @@ fn a_flipped_bit_is_noticed() {
     let mut batch = at_offset(100, 10);
     let last = batch.len() - 2;
     batch[last] ^= 1;
+    let error = read_batches(&Bytes::from(batch), 10).expect_err("corrupt");
     assert!(
-        read_batches(&batch, 10)
-            .expect_err("corrupt")
-            .0
-            .contains("CRC")
+        error.0.contains("checksum") || error.0.contains("CRC"),
+        "{error}"
     );
 }
 
