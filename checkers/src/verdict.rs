@@ -148,7 +148,7 @@ fn hold(finding: Finding, promise: &Promise) -> Judged {
     let price = promise.permits(finding.anomaly, finding.scope);
     Judged {
         permitted: price.is_some(),
-        because: price.map(|price| price.reason.clone()),
+        because: price.map(str::to_owned),
         finding,
     }
 }

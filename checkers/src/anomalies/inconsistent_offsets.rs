@@ -1,9 +1,10 @@
 //! `inconsistent-offsets`: two or more values at one offset of a partition.
 //!
 //! Acknowledgements and reads both place values (Jepsen's definition). Two acks
-//! at one offset are what a deposed leader and its successor leave behind: a
-//! finding in which an acknowledgement that was lost, or that nobody confirmed,
-//! takes part is a claim, and permitted where losses are. Two *reads* with
+//! at one offset are what a deposed leader and its successor leave behind: where
+//! one of them is of a record that is reported as lost, the loss is judged and
+//! this is not; where nobody confirmed one of them, it is permitted where losses
+//! are. Two *reads* with
 //! different values are a finding of their own. Final logs of replicas are
 //! compared by `divergent-replicas`; here only one of them speaks.
 
@@ -177,9 +178,13 @@ fn scope_of_claims(partition: &Partition<'_>, conflict: &Conflict) -> Scope {
         .filter(|(value, _)| !conflict.reads.contains_key(value));
     let stubborn = beyond_reads.filter(|(_, row)| confirmed(row)).count();
     // One confirmed ack is the offset's owner, unless a read shows another.
-    match stubborn > usize::from(conflict.reads.is_empty()) {
-        true => Scope::Any,
-        false => Scope::Claims,
+    match (
+        stubborn > usize::from(conflict.reads.is_empty()),
+        partition.verified(),
+    ) {
+        (true, _) => Scope::Any,
+        (false, true) => Scope::Lost,
+        (false, false) => Scope::Claims,
     }
 }
 

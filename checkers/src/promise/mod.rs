@@ -77,10 +77,15 @@ impl Promise {
             .retain(|permitted| !permitted::is_loss(&permitted.anomaly));
     }
 
-    /// The price that covers an anomaly of this scope, if there is one.
-    pub fn permits(&self, anomaly: &str, scope: Scope) -> Option<&Permitted> {
+    /// Why a finding of this scope is permitted, if it is. What follows from a
+    /// loss is permitted under every promise: the loss itself is judged.
+    pub fn permits(&self, anomaly: &str, scope: Scope) -> Option<&str> {
+        if scope == Scope::Lost {
+            return Some(permitted::AFTER_A_LOSS);
+        }
         self.permitted
             .iter()
-            .find(|permitted| permitted.anomaly == anomaly && permitted.scope.covers(scope))
+            .find(|price| price.anomaly == anomaly && price.scope.covers(scope))
+            .map(|price| price.reason.as_str())
     }
 }

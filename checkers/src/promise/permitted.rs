@@ -15,6 +15,8 @@ pub enum Scope {
     /// claim that nobody saw again, or an order among records of which the end
     /// of the run is unknown.
     Claims,
+    /// Only those that follow from a loss which is a finding of its own.
+    Lost,
     /// Only those of records that were sent more than once.
     Retried,
     /// Only those of consumers whose partitions are assigned to them.
@@ -118,6 +120,10 @@ pub(super) fn of_subscribers() -> Vec<Permitted> {
     }
     prices
 }
+
+/// Why what follows from a loss is no second accusation.
+pub(super) const AFTER_A_LOSS: &str =
+    "it follows from the loss of an acknowledged record, which is judged by itself";
 
 const UNCLEAN: &str =
     "unclean leader election lets a replica lead that never had all committed records";

@@ -132,10 +132,10 @@ fn kept(verdict: &Verdict) -> Headline {
     let why = match measures.faults {
         0 => "No fault was injected, so this says little.".to_owned(),
         faults => format!(
-            "{} taken hold, {} while one was on.",
+            "{} took hold, {} while one was on.",
             match faults {
-                1 => "1 fault had".to_owned(),
-                faults => format!("{} faults had", count(faults)),
+                1 => "1 fault".to_owned(),
+                faults => format!("{} faults", count(faults)),
             },
             counted(measures.acks_in_fault_windows, "acknowledgement"),
         ),
