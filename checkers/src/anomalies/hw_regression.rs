@@ -23,7 +23,7 @@ pub(super) const CHECKER: Checker = Checker {
 };
 
 fn find(facts: &Facts<'_>, found: &mut Found) {
-    let cluster = Cluster::new(facts.history);
+    let cluster = Cluster::new(facts);
     for partition in &facts.partitions {
         sweep(facts, partition, &cluster, found);
     }
@@ -34,13 +34,13 @@ type Reign = (i32, u64, i32);
 
 fn sweep(facts: &Facts<'_>, partition: &Partition<'_>, cluster: &Cluster, found: &mut Found) {
     let mut highest: BTreeMap<Reign, (i64, u32)> = BTreeMap::new();
-    let mut floors: BTreeMap<u32, (i64, u32)> = BTreeMap::new();
+    let mut floors: Vec<Option<(i64, u32)>> = vec![None; partition.reads.len()];
     for &event in &partition.events {
         match event {
             Event::ReadInvoked(row) => {
                 let reign = reign(&partition.reads[row as usize]);
                 if let Some(floor) = reign.and_then(|(reign, _)| highest.get(&reign)) {
-                    floors.insert(row, *floor);
+                    floors[row as usize] = Some(*floor);
                 }
             }
             Event::ReadReturned(row) => {
@@ -48,7 +48,7 @@ fn sweep(facts: &Facts<'_>, partition: &Partition<'_>, cluster: &Cluster, found:
                 let Some((reign, hw)) = reign(read) else {
                     continue;
                 };
-                if let Some((floor, holder)) = floors.remove(&row).filter(|floor| floor.0 > hw)
+                if let Some((floor, holder)) = floors[row as usize].filter(|floor| floor.0 > hw)
                     && cluster.may_lead(partition.key, i64::from(reign.2), i64::from(reign.0))
                 {
                     let before = facts.op(partition.reads[holder as usize].ret);

@@ -11,19 +11,26 @@ pub(super) fn facts(history: &History) -> Facts<'_> {
         history,
         partitions: Vec::new(),
         by_key: BTreeMap::new(),
-        open: BTreeMap::new(),
+        rows: Vec::new(),
+        rows_at: vec![(0, 0); history.ops().len()],
         proven: Vec::new(),
+        nemesis: Vec::new(),
+        subscribes: false,
+        unjudged: None,
     };
     for position in 0..history.ops().len() {
         builder.step(position);
     }
+    let nemesis = std::mem::take(&mut builder.nemesis);
+    let (subscribes, unjudged) = (builder.subscribes, builder.unjudged);
     let mut facts = Facts {
         history,
         has_final_reads: false,
-        windows: faults::windows(history),
-        settled: faults::settled(history),
-        subscribes: history.ops().iter().any(|op| op.f == "subscribe"),
-        unjudged: history.ops().iter().find_map(unjudged),
+        windows: faults::windows(history, &nemesis),
+        settled: faults::settled(history, &nemesis),
+        nemesis,
+        subscribes,
+        unjudged,
         partitions: builder.finish(),
     };
     facts.has_final_reads = facts
@@ -33,125 +40,115 @@ pub(super) fn facts(history: &History) -> Facts<'_> {
     facts
 }
 
-/// Transactions of mixed micro-ops have no checker yet.
-fn unjudged(op: &Op) -> Option<&str> {
-    let mixed = op.f == "txn" && matches!(op.value, Value::Other(_));
-    mixed.then_some("txn")
-}
-
 struct Builder<'h> {
     history: &'h History,
     partitions: Vec<Partition<'h>>,
     by_key: BTreeMap<&'h str, u32>,
-    /// Rows of the open op of each process: (partition, row).
-    open: BTreeMap<u64, Vec<(u32, u32)>>,
-    /// Rows of sends of several records each.
-    proven: Vec<Vec<(u32, u32)>>,
+    /// (partition, row) of every part of every op, and where those of the op at
+    /// each position lie: (first, number). One op has nearly always one part,
+    /// and a list of its own for each would cost more than all the rest.
+    rows: Vec<(u32, u32)>,
+    rows_at: Vec<(u32, u32)>,
+    /// Positions of sends of several records that got no answer.
+    proven: Vec<u32>,
+    nemesis: Vec<u32>,
+    subscribes: bool,
+    unjudged: Option<&'h str>,
 }
 
 impl<'h> Builder<'h> {
     fn step(&mut self, position: usize) {
         let op = &self.history.ops()[position];
         let Process::Client(process) = op.process else {
+            self.nemesis.push(position as u32);
             return;
         };
         match op.kind {
             OpType::Invoke => self.invoke(position, op, process),
-            _ => self.complete(position, process),
+            _ => self.complete(position),
         }
     }
 
     fn invoke(&mut self, position: usize, op: &'h Op, process: u64) {
-        let end = self.history.partner(position);
-        let end_op = end.map(|end| &self.history.ops()[end]);
-        let rows = match &op.value {
-            Value::Send(mops) => self.begin_send(position, op, mops, end),
-            Value::Poll(_) => self.begin_polls(position, process, end, end_op),
-            _ => Vec::new(),
-        };
-        if !rows.is_empty() {
-            self.open.insert(process, rows);
+        let first = self.rows.len() as u32;
+        match &op.value {
+            Value::Send(mops) => self.begin_send(position, op, mops),
+            Value::Poll(_) => self.begin_polls(position, process),
+            _ => self.other(op),
+        }
+        self.rows_at[position] = (first, self.rows.len() as u32 - first);
+    }
+
+    fn other(&mut self, op: &'h Op) {
+        self.subscribes |= op.f == "subscribe";
+        // Transactions of mixed micro-ops have no checker yet.
+        if op.f == "txn" {
+            self.unjudged = Some(&op.f);
         }
     }
 
-    fn begin_send(
-        &mut self,
-        position: usize,
-        op: &'h Op,
-        mops: &'h [SendMop],
-        ret: Option<usize>,
-    ) -> Vec<(u32, u32)> {
+    fn begin_send(&mut self, position: usize, op: &'h Op, mops: &'h [SendMop]) {
+        let ret = self.history.partner(position);
         let end = ret.map(|end| &self.history.ops()[end]);
         let answered = match end.map(|end| &end.value) {
             Some(Value::Send(answers)) if answers.len() == mops.len() => answers.as_slice(),
             _ => &[],
         };
-        let mut rows = Vec::with_capacity(mops.len());
+        let barrier = op.f == "barrier";
         for (which, asked) in mops.iter().enumerate() {
             // Foreign recorders name the record only in the completion.
             let mop = answered.get(which).unwrap_or(asked);
-            let mut send = Send::new(mop, position as u32, op.f == "barrier");
+            let mut send = Send::new(mop, position as u32, barrier);
             if let (Some(end), Some(ret)) = (end, ret) {
                 send.ret = ret as u32;
                 end_send(&mut send, op, end, mop);
             }
             let partition = self.partition(&mop.key);
-            let row = self.partitions[partition as usize].sends.len() as u32;
             let table = &mut self.partitions[partition as usize];
+            let row = table.sends.len() as u32;
             table.sends.push(send);
             table.events.push(Event::SendInvoked(row));
-            rows.push((partition, row));
+            self.rows.push((partition, row));
         }
         let unanswered = end.is_some_and(|end| end.kind == OpType::Info);
-        if rows.len() > 1 && unanswered && self.history.header().is_none() {
-            self.proven.push(rows.clone());
+        if mops.len() > 1 && unanswered && self.history.header().is_none() {
+            self.proven.push(position as u32);
         }
-        rows
     }
 
-    fn begin_polls(
-        &mut self,
-        position: usize,
-        process: u64,
-        end: Option<usize>,
-        end_op: Option<&'h Op>,
-    ) -> Vec<(u32, u32)> {
-        let (Some(end), Some(op)) = (end, end_op) else {
-            return Vec::new();
+    fn begin_polls(&mut self, position: usize, process: u64) {
+        let Some(end) = self.history.partner(position) else {
+            return;
         };
+        let op = &self.history.ops()[end];
         let Value::Poll(records) = &op.value else {
-            return Vec::new();
+            return;
         };
-        let keyed = records.iter().flatten();
-        let mut parts: Vec<(&'h str, &'h [(i64, i64)])> = keyed
-            .map(|(key, list)| (key.as_str(), list.as_slice()))
-            .collect();
-        for key in op.reads.keys() {
-            if !parts.iter().any(|part| part.0 == key) {
-                parts.push((key, &[]));
-            }
+        for (key, list) in records.iter().flatten() {
+            self.begin_read(key, read(position, end, process, op, key, list));
         }
-        let mut rows = Vec::with_capacity(parts.len());
-        for (key, list) in parts {
-            let read = read(position, end, process, op, key, list);
-            let partition = self.partition(key);
-            let table = &mut self.partitions[partition as usize];
-            let row = table.reads.len() as u32;
-            table.reads.push(read);
-            table.events.push(Event::ReadInvoked(row));
-            rows.push((partition, row));
+        let shown = |key: &str| records.as_ref().is_some_and(|all| all.contains_key(key));
+        for key in op.reads.keys().filter(|key| !shown(key)) {
+            self.begin_read(key, read(position, end, process, op, key, &[]));
         }
-        rows
     }
 
-    fn complete(&mut self, position: usize, process: u64) {
-        let is_send = matches!(
-            self.history
-                .partner(position)
-                .map(|invoke| &self.history.ops()[invoke].value),
-            Some(Value::Send(_))
-        );
-        for (partition, row) in self.open.remove(&process).unwrap_or_default() {
+    fn begin_read(&mut self, key: &'h str, read: Read<'h>) {
+        let partition = self.partition(key);
+        let table = &mut self.partitions[partition as usize];
+        let row = table.reads.len() as u32;
+        table.reads.push(read);
+        table.events.push(Event::ReadInvoked(row));
+        self.rows.push((partition, row));
+    }
+
+    fn complete(&mut self, position: usize) {
+        let Some(invoke) = self.history.partner(position) else {
+            return;
+        };
+        let is_send = matches!(self.history.ops()[invoke].value, Value::Send(_));
+        for index in span(self.rows_at[invoke]) {
+            let (partition, row) = self.rows[index];
             let table = &mut self.partitions[partition as usize];
             table.events.push(match is_send {
                 true => Event::SendReturned(row),
@@ -197,11 +194,12 @@ impl<'h> Builder<'h> {
 
     /// An op of several records of which one was read was done as a whole.
     fn prove(&mut self) {
-        for rows in std::mem::take(&mut self.proven) {
+        for position in std::mem::take(&mut self.proven) {
+            let rows = &self.rows[span(self.rows_at[position as usize])];
             let seen = rows.iter().any(|&(partition, row)| {
                 self.partitions[partition as usize].sends[row as usize].first_read != NEVER
             });
-            for (partition, row) in rows {
+            for &(partition, row) in rows {
                 let send = &mut self.partitions[partition as usize].sends[row as usize];
                 send.proven = seen;
                 if !seen {
@@ -210,6 +208,10 @@ impl<'h> Builder<'h> {
             }
         }
     }
+}
+
+fn span((first, number): (u32, u32)) -> std::ops::Range<usize> {
+    first as usize..(first + number) as usize
 }
 
 fn end_send(send: &mut Send, invoke: &Op, end: &Op, mop: &SendMop) {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 
+use super::Facts;
 use super::faults::nemesis_value;
-use crate::history::History;
 
 /// What the cluster's own words say about leadership.
 #[derive(Debug, Default)]
@@ -18,9 +18,9 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    pub(crate) fn new(history: &History) -> Self {
+    pub(crate) fn new(facts: &Facts<'_>) -> Self {
         let mut watch = Watch::default();
-        for op in history.ops().iter().filter(|op| op.f == "observe") {
+        for op in facts.nemesis_ops().filter(|op| op.f == "observe") {
             let partitions = nemesis_value(op)
                 .and_then(|fields| fields.get("partitions"))
                 .and_then(Json::as_array);

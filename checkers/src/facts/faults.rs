@@ -58,10 +58,10 @@ pub(crate) fn nemesis_value(op: &Op) -> Option<&serde_json::Map<String, Json>> {
 }
 
 /// All faults that took hold, by their time.
-pub(super) fn windows(history: &History) -> Vec<FaultWindow> {
+pub(super) fn windows(history: &History, nemesis: &[u32]) -> Vec<FaultWindow> {
     let mut windows = Vec::new();
     let mut open: BTreeMap<u64, usize> = BTreeMap::new();
-    for op in history.ops() {
+    for op in nemesis.iter().map(|&at| &history.ops()[at as usize]) {
         let Some(fields) = nemesis_value(op) else {
             continue;
         };
@@ -97,17 +97,16 @@ fn window(id: u64, op: &Op, fields: &serde_json::Map<String, Json>) -> FaultWind
 }
 
 /// The last word on settling.
-pub(super) fn settled(history: &History) -> Option<Settled> {
-    let (position, op) = history
-        .ops()
+pub(super) fn settled(history: &History, nemesis: &[u32]) -> Option<Settled> {
+    let (position, op) = nemesis
         .iter()
-        .enumerate()
         .rev()
+        .map(|&position| (position, &history.ops()[position as usize]))
         .find(|(_, op)| op.f == "settled" && nemesis_value(op).is_some())?;
     let fields = nemesis_value(op)?;
     let claims = fields.get("two_leaders").and_then(Json::as_array);
     Some(Settled {
-        position: position as u32,
+        position,
         settled: fields
             .get("settled")
             .and_then(Json::as_bool)

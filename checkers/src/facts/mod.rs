@@ -23,6 +23,8 @@ pub(crate) struct Facts<'h> {
     pub history: &'h History,
     /// In order of their keys.
     pub partitions: Vec<Partition<'h>>,
+    /// Positions of the lines of the nemesis.
+    pub nemesis: Vec<u32>,
     pub windows: Vec<FaultWindow>,
     pub settled: Option<Settled>,
     /// The harness marked final reads somewhere.
@@ -36,6 +38,11 @@ pub(crate) struct Facts<'h> {
 impl<'h> Facts<'h> {
     pub(crate) fn new(history: &'h History) -> Self {
         build::facts(history)
+    }
+
+    /// Lines of the nemesis, in order.
+    pub(crate) fn nemesis_ops(&self) -> impl Iterator<Item = &'h Op> + '_ {
+        self.nemesis.iter().map(|&position| self.op(position))
     }
 
     /// The op at a position.

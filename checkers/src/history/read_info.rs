@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Circumstances of one partition's read.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadInfo {
     /// Offset that was asked for.
     #[serde(default)]
@@ -26,6 +26,21 @@ pub struct ReadInfo {
     /// Whether this belongs to the final read of everything.
     #[serde(default, rename = "final")]
     pub is_final: bool,
+}
+
+impl Default for ReadInfo {
+    /// Nothing is known but that the read began at the start.
+    fn default() -> Self {
+        Self {
+            from: 0,
+            hw: unknown(),
+            log_start: unknown(),
+            replica: unknown_replica(),
+            incarnation: 0,
+            leader_epoch: unknown_replica(),
+            is_final: false,
+        }
+    }
 }
 
 fn unknown() -> i64 {

@@ -145,7 +145,7 @@ fn reads_by_key<'h>(facts: &Facts<'h>) -> BTreeMap<&'h str, Vec<(u64, Moment)>> 
     let mut by_key: BTreeMap<&str, Vec<(u64, Moment)>> = BTreeMap::new();
     let ops = facts.history.ops();
     for (position, op) in ops.iter().enumerate() {
-        if op.process == Process::Nemesis || !matches!(op.value, Value::Poll(_)) && op.f != "poll" {
+        if !matches!(op.value, Value::Poll(_)) || op.process == Process::Nemesis {
             continue;
         }
         let partner = facts.history.partner(position).map(|other| &ops[other]);

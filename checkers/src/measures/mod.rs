@@ -83,7 +83,7 @@ pub struct FaultWindowMeasures {
 
 pub(crate) fn measure(facts: &Facts<'_>) -> Measures {
     let mut measures = counts::count(facts);
-    let cluster = Cluster::new(facts.history);
+    let cluster = Cluster::new(facts);
     let (availability, outages) = availability::measure(facts);
     measures.leader_changes = cluster.leader_changes;
     measures.isr_shrinks = cluster.isr_shrinks;
@@ -94,17 +94,18 @@ pub(crate) fn measure(facts: &Facts<'_>) -> Measures {
     measures.lost_acked = measures.lost.len() as u64;
     measures.unavailable_ms = availability.writes.worst_ms;
     measures.unavailable = availability;
-    measures.fault_windows = by_window(facts, &measures.lost, &outages);
-    measures.acks_in_fault_windows = acks_under_any(facts);
+    let acks = ack_times(facts);
+    measures.fault_windows = by_window(facts, &acks, &measures.lost, &outages);
+    measures.acks_in_fault_windows = acks_under_any(facts, &acks);
     measures
 }
 
 fn by_window(
     facts: &Facts<'_>,
+    acks: &[u64],
     lost: &[LostRecord],
     outages: &[Vec<(u64, u64)>],
 ) -> Vec<FaultWindowMeasures> {
-    let acks = ack_times(facts);
     let within = |times: &[u64], window: &FaultWindow| {
         let from = times.partition_point(|&time| time < window.from_ns);
         let to = window.to_ns.unwrap_or(u64::MAX);
@@ -117,7 +118,7 @@ fn by_window(
         .iter()
         .map(|window| FaultWindowMeasures {
             window: window.clone(),
-            acks: within(&acks, window),
+            acks: within(acks, window),
             lost: within(&lost_times, window),
             unavailable_ms: availability::within(outages, window),
         })
@@ -136,7 +137,7 @@ fn ack_times(facts: &Facts<'_>) -> Vec<u64> {
     times
 }
 
-fn acks_under_any(facts: &Facts<'_>) -> u64 {
+fn acks_under_any(facts: &Facts<'_>, acks: &[u64]) -> u64 {
     let under = |&&time: &&u64| facts.windows.iter().any(|window| window.contains(time));
-    ack_times(facts).iter().filter(under).count() as u64
+    acks.iter().filter(under).count() as u64
 }
