@@ -52,6 +52,11 @@ fn fate(verdict: &Verdict) -> String {
     };
     let labelled = |class: &str, number: u64, word: &str| match number {
         0 => String::new(),
+        // A sliver has no room for words.
+        _ if number * 12 < measures.attempted => format!(
+            "<i class=\"{class} thin\" style=\"flex:{number} 0 0\" title=\"{} {word}\"></i>",
+            count(number)
+        ),
         _ => format!(
             "<i class=\"{class}\" style=\"flex:{number} 0 0\" title=\"{0} {word}\">{0} {word}</i>",
             count(number)
@@ -75,7 +80,7 @@ fn fate(verdict: &Verdict) -> String {
     let unasked = measures.unacknowledged;
     format!(
         "<div class=\"fate\" role=\"img\" aria-label=\"{words}\">{}{}{}{}{}</div>\
-         <p class=\"fcap\">All {} attempts, to scale. The slivers: {} indeterminate, {} failed{}.</p>\n",
+         <p class=\"fcap\">All {} attempts, to scale. Also {} indeterminate, {} failed{}.</p>\n",
         labelled("k", kept, kept_word),
         labelled("l", measures.lost_acked, "lost"),
         sliver("indet", measures.indeterminate, "indeterminate"),

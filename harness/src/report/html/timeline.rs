@@ -56,18 +56,17 @@ fn lead(verdict: &Verdict) -> String {
         "{} acknowledgements arrived while a fault was on",
         count(measures.acks_in_fault_windows)
     );
-    if measures.lost_acked > 0 {
-        let during: u64 = measures
-            .fault_windows
-            .iter()
-            .map(|one| one.lost)
-            .max()
-            .unwrap_or(0);
-        let _ = write!(
-            lead,
-            "; up to {} of those of one fault are lost",
-            count(during)
-        );
+    let windows = measures.fault_windows.iter();
+    match windows.map(|one| one.lost).max().unwrap_or(0) {
+        _ if measures.lost_acked == 0 => {}
+        0 => lead.push_str("; none of the lost ones was among them"),
+        most => {
+            _ = write!(
+                lead,
+                "; up to {} of those of one fault are lost",
+                count(most)
+            )
+        }
     }
     lead + "."
 }
