@@ -3,3 +3,4 @@
 mod bench;
 mod end_to_end;
 mod leaks;
+mod machine;
