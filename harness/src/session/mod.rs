@@ -6,10 +6,12 @@
 //! its answer was received; a process that got an indeterminate answer never
 //! acts again. The run always ends healed.
 
+mod barrier;
 mod cluster;
 mod config;
 mod endgame;
 mod faults;
+mod final_read;
 mod messages;
 mod metadata;
 mod phase;
@@ -17,6 +19,7 @@ mod polls;
 mod record;
 mod refresh;
 mod sends;
+mod settle;
 mod stats;
 mod timers;
 mod worker;

@@ -37,6 +37,20 @@ impl Pending {
     }
 }
 
+/// Tries again and again until there is something, within bounds.
+async fn until<T>(what: &str, mut attempt: impl AsyncFnMut() -> Option<T>) -> anyhow::Result<T> {
+    let deadline = Instant::now() + SET_UP_LIMIT;
+    loop {
+        if let Some(found) = attempt().await {
+            return Ok(found);
+        }
+        if Instant::now() > deadline {
+            bail!("{what} within {} s", SET_UP_LIMIT.as_secs());
+        }
+        tokio::time::sleep(RETRY_EVERY).await;
+    }
+}
+
 /// Three replicas: A, B, C are positions 0, 1, 2.
 pub struct Stage {
     wiring: Arc<Wiring>,
@@ -109,19 +123,10 @@ impl Stage {
 
     /// Waits until every node has its replica and the first one leads.
     async fn assignment(&self) -> anyhow::Result<Vec<usize>> {
-        let deadline = Instant::now() + SET_UP_LIMIT;
-        loop {
-            if let Some(order) = self.try_assignment().await {
-                return Ok(order);
-            }
-            if Instant::now() > deadline {
-                bail!(
-                    "the replicas did not come up within {} s",
-                    SET_UP_LIMIT.as_secs()
-                );
-            }
-            tokio::time::sleep(RETRY_EVERY).await;
-        }
+        until("the replicas did not come up", async || {
+            self.try_assignment().await
+        })
+        .await
     }
 
     async fn try_assignment(&self) -> Option<Vec<usize>> {
@@ -171,17 +176,12 @@ impl Stage {
 
     /// Waits until a replica holds this many records.
     pub async fn await_leo(&self, replica: usize, leo: i64) -> anyhow::Result<()> {
-        let deadline = Instant::now() + SET_UP_LIMIT;
-        loop {
+        let what = format!("{} did not come to hold {leo} records", self.name(replica));
+        until(&what, async || {
             let all = self.look().await;
-            if all.get(replica).is_some_and(|seen| seen.leo == leo) {
-                return Ok(());
-            }
-            if Instant::now() > deadline {
-                bail!("{} did not come to hold {leo} records", self.name(replica));
-            }
-            tokio::time::sleep(RETRY_EVERY).await;
-        }
+            all.get(replica).filter(|seen| seen.leo == leo).map(drop)
+        })
+        .await
     }
 
     /// Lets a follower fetch up to an offset only; none lifts it.
