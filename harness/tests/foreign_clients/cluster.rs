@@ -38,7 +38,9 @@ impl Cluster {
 
     /// What a client is told to connect to.
     pub fn bootstrap(&self) -> String {
-        let addrs: Vec<String> = (1..=3).map(|node| format!("{}:9092", self.host(node))).collect();
+        let addrs: Vec<String> = (1..=3)
+            .map(|node| format!("{}:9092", self.host(node)))
+            .collect();
         addrs.join(",")
     }
 
@@ -48,8 +50,9 @@ impl Cluster {
 
     /// Starts a broker on the data that it has.
     pub fn start_broker(&mut self, node: usize) {
-        let controllers: Vec<String> =
-            (1..=3).map(|id| format!("{id}@{}:9094", self.host(id))).collect();
+        let controllers: Vec<String> = (1..=3)
+            .map(|id| format!("{id}@{}:9094", self.host(id)))
+            .collect();
         let log = std::fs::File::options()
             .create(true)
             .append(true)
@@ -115,7 +118,11 @@ impl Cluster {
     pub fn wait_for(&self, what: &str, mut condition: impl FnMut() -> bool) {
         let begun = Instant::now();
         while !condition() {
-            assert!(begun.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}\n{}", self.logs());
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "{what}: not within {PATIENCE:?}\n{}",
+                self.logs()
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -153,8 +160,16 @@ impl Cluster {
     pub fn memory_bytes(&self, node: usize) -> u64 {
         let pid = self.brokers[node - 1].as_ref().unwrap().id();
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
+        let line = status
+            .lines()
+            .find(|line| line.starts_with("VmRSS:"))
+            .unwrap();
+        line.split_whitespace()
+            .nth(1)
+            .unwrap()
+            .parse::<u64>()
+            .unwrap()
+            * 1024
     }
 }
 
@@ -169,7 +184,11 @@ fn get(addr: &str, path: &str) -> Option<serde_json::Value> {
     use std::io::{Read, Write};
     let mut stream = TcpStream::connect(addr).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n\r\n").ok()?;
+    write!(
+        stream,
+        "GET {path} HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n\r\n"
+    )
+    .ok()?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).ok()?;
     serde_json::from_str(answer.split_once("\r\n\r\n")?.1).ok()

@@ -28,20 +28,39 @@ fn request(key: i16, version: i16, body: &[u8]) -> Vec<u8> {
 }
 
 fn hostile_inputs() -> Vec<(&'static str, Vec<u8>)> {
-    let noise: Vec<u8> = (0..5_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let noise: Vec<u8> = (0..5_000_u32)
+        .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
+        .collect();
     vec![
         ("random bytes", noise),
         ("all ones", vec![0xff; 4_000]),
-        ("a frame of two gigabytes", vec![0x7f, 0xff, 0xff, 0xff, 0, 3, 0, 1]),
+        (
+            "a frame of two gigabytes",
+            vec![0x7f, 0xff, 0xff, 0xff, 0, 3, 0, 1],
+        ),
         ("a frame of negative length", vec![0x80, 0, 0, 0, 0, 3]),
         ("an empty frame", vec![0, 0, 0, 0]),
         ("an unknown API", request(999, 0, &[])),
         ("a version from the future", request(3, 99, &[])),
-        ("two billion topics", request(3, 1, &[0x7f, 0xff, 0xff, 0xff])),
-        ("four billion compact topics", request(3, 12, &[0, 0xff, 0xff, 0xff, 0xff, 0x0f])),
-        ("a fetch of two billion topics", request(1, 4, &[
-            0xff, 0xff, 0xff, 0xff, 0, 0, 0, 1, 0, 0, 0, 1, 0x7f, 0xff, 0xff, 0xff, 0, 0x7f, 0xff, 0xff, 0xff,
-        ])),
+        (
+            "two billion topics",
+            request(3, 1, &[0x7f, 0xff, 0xff, 0xff]),
+        ),
+        (
+            "four billion compact topics",
+            request(3, 12, &[0, 0xff, 0xff, 0xff, 0xff, 0x0f]),
+        ),
+        (
+            "a fetch of two billion topics",
+            request(
+                1,
+                4,
+                &[
+                    0xff, 0xff, 0xff, 0xff, 0, 0, 0, 1, 0, 0, 0, 1, 0x7f, 0xff, 0xff, 0xff, 0,
+                    0x7f, 0xff, 0xff, 0xff,
+                ],
+            ),
+        ),
         ("half a request", frame(&[0, 3, 0, 1, 0, 0])[..8].to_vec()),
         ("an HTTP request with endless headers", {
             let mut text = b"GET /health HTTP/1.1\r\n".to_vec();
@@ -71,7 +90,11 @@ fn hostile_bytes_on_any_port_close_that_connection_and_disturb_nobody() {
             let _closed = stream.shutdown(std::net::Shutdown::Write);
             let mut rest = Vec::new();
             let _reset = stream.read_to_end(&mut rest);
-            assert!(!cluster.has_panicked(), "{what} on port {plane}: {}", cluster.logs());
+            assert!(
+                !cluster.has_panicked(),
+                "{what} on port {plane}: {}",
+                cluster.logs()
+            );
         }
         answers(&cluster, 1);
     }
@@ -88,7 +111,9 @@ fn many_connections_that_stop_half_way_hold_no_memory_and_block_nobody() {
     let stalled: Vec<_> = (0..300)
         .map(|_| {
             let mut stream = cluster.connect(2, 0);
-            stream.write_all(&[0x01, 0x80, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1]).unwrap();
+            stream
+                .write_all(&[0x01, 0x80, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1])
+                .unwrap();
             stream
         })
         .collect();

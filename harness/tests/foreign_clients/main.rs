@@ -4,6 +4,8 @@
 //! Where such a client is not installed, its test says so and passes, unless CI is set: there its
 //! absence is a failure.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod cluster;
 mod hostile;
 
@@ -16,7 +18,10 @@ use cluster::Cluster;
 /// Whether to go on; what is missing fails under CI and is told elsewhere.
 fn available(what: &str, found: bool) -> bool {
     let required = std::env::var_os("CI").is_some();
-    assert!(found || !required, "{what} is not installed; .ci/run installs it");
+    assert!(
+        found || !required,
+        "{what} is not installed; .ci/run installs it"
+    );
     if !found {
         eprintln!("skipped: {what} is not installed");
     }
@@ -33,16 +38,25 @@ fn kcat(cluster: &Cluster, args: &[&str], input: Option<&str>) -> String {
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(input.unwrap_or_default().as_bytes()).unwrap();
+    stdin
+        .write_all(input.unwrap_or_default().as_bytes())
+        .unwrap();
     drop(stdin);
     let output = child.wait_with_output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "kcat {args:?}: {errors}\n{}", cluster.logs());
+    assert!(
+        output.status.success(),
+        "kcat {args:?}: {errors}\n{}",
+        cluster.logs()
+    );
     String::from_utf8(output.stdout).unwrap()
 }
 
 fn has_kcat() -> bool {
-    Command::new("kcat").arg("-V").output().is_ok_and(|output| output.status.success())
+    Command::new("kcat")
+        .arg("-V")
+        .output()
+        .is_ok_and(|output| output.status.success())
 }
 
 #[test]
@@ -51,9 +65,19 @@ fn kcat_reads_back_what_it_wrote_in_every_codec_while_a_broker_is_killed_and_com
         return;
     }
     let mut cluster = Cluster::start();
-    let lines: String = (0..200).map(|n| format!("line {n} {}\n", "x".repeat(50))).collect();
+    let lines: String = (0..200)
+        .map(|n| format!("line {n} {}\n", "x".repeat(50)))
+        .collect();
     let produce = |cluster: &Cluster, codec: &str| {
-        let args = ["-P", "-t", "kcat", "-z", codec, "-X", "request.required.acks=-1"];
+        let args = [
+            "-P",
+            "-t",
+            "kcat",
+            "-z",
+            codec,
+            "-X",
+            "request.required.acks=-1",
+        ];
         kcat(cluster, &args, Some(&lines));
     };
     produce(&cluster, "none");
@@ -65,7 +89,11 @@ fn kcat_reads_back_what_it_wrote_in_every_codec_while_a_broker_is_killed_and_com
     cluster.start_broker(victim);
     cluster.wait_until_up(victim);
     produce(&cluster, "zstd");
-    let read = kcat(&cluster, &["-C", "-t", "kcat", "-o", "beginning", "-e"], None);
+    let read = kcat(
+        &cluster,
+        &["-C", "-t", "kcat", "-o", "beginning", "-e"],
+        None,
+    );
     assert_eq!(read, lines.repeat(5), "{}", cluster.logs());
 }
 
@@ -87,7 +115,9 @@ fn has_module(module: &str) -> bool {
 /// Runs a script that produces until it is told to finish, and kills a broker meanwhile.
 fn survives_a_killed_broker(script: &str, topic: &str) {
     let mut cluster = Cluster::start();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign_clients").join(script);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/foreign_clients")
+        .join(script);
     let mut child = Command::new(python())
         .arg(path)
         .args([cluster.bootstrap().as_str(), topic])
@@ -99,8 +129,14 @@ fn survives_a_killed_broker(script: &str, topic: &str) {
     let mut stdin = child.stdin.take().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut next = |wanted: &str| {
-        let line = lines.next().unwrap_or_else(|| panic!("{script} ended before {wanted}")).unwrap();
-        assert!(line.starts_with(wanted), "{script} said {line:?}, not {wanted:?}");
+        let line = lines
+            .next()
+            .unwrap_or_else(|| panic!("{script} ended before {wanted}"))
+            .unwrap();
+        assert!(
+            line.starts_with(wanted),
+            "{script} said {line:?}, not {wanted:?}"
+        );
         line
     };
     next("delivered");
@@ -150,5 +186,9 @@ fn a_replication_factor_above_the_number_of_brokers_is_refused_with_both_numbers
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     let wanted = "Replication factor: 4 larger than available brokers: 3";
-    assert!(text.contains(wanted), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        text.contains(wanted),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
