@@ -84,11 +84,13 @@ pub fn run(args: BrokerArgs) -> Result<(), BrokerError> {
 }
 
 fn init_log() {
-    use tracing_subscriber::EnvFilter;
-    let filter = EnvFilter::try_from_env("PLIMSOLL_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    let wanted = std::env::var("PLIMSOLL_LOG").ok();
+    let level = wanted
+        .and_then(|level| level.parse().ok())
+        .unwrap_or(tracing::Level::INFO);
     // Under a test runner a subscriber may be there already; then that one serves.
     let _present = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+        .with_max_level(level)
         .with_target(false)
         .with_writer(std::io::stderr)
         .with_ansi(false)

@@ -1,6 +1,6 @@
 //! A replica's log on disk: segments of raw batches, a sparse index in memory.
 //!
-//! The index keeps one place for about every [`INDEX_EVERY_BYTES`] of log, so memory does not grow
+//! The index keeps one place for about every 64 KiB of log, so memory does not grow
 //! with records. A scan from an indexed place reads headers only.
 
 use std::collections::BTreeMap;

@@ -377,24 +377,17 @@ impl Cluster {
         body: Option<Response>,
     ) -> Result<(), String> {
         match (self.askers.remove(&conn), body) {
-            (Some(Asker::Node { node, start, call }), Some(Response::Peer(response))) => {
+            (Some(Asker::Node { node, start, call }), Some(Response::Peer(response)))
                 if !self.cuts.contains(&(from, node))
-                    && self.open_calls.remove(&(node, start, call))
-                {
-                    let input = Input::Reply {
-                        call,
-                        result: Ok(response),
-                    };
-                    let delay = self.rng.random_range(0..4);
-                    self.schedule(
-                        delay,
-                        Due::Step {
-                            to: node,
-                            start,
-                            input,
-                        },
-                    );
-                }
+                    && self.open_calls.remove(&(node, start, call)) =>
+            {
+                let input = Input::Reply {
+                    call,
+                    result: Ok(response),
+                };
+                let delay = self.rng.random_range(0..4);
+                let to = node;
+                self.schedule(delay, Due::Step { to, start, input });
             }
             (
                 Some(Asker::Producer {
@@ -403,10 +396,8 @@ impl Cluster {
                     value,
                 }),
                 Some(Response::Client(ClientResponse::Produce(results))),
-            ) => {
-                if results[0].error.is_none() {
-                    self.invariants.acked(tp, results[0].base_offset, value);
-                }
+            ) if results[0].error.is_none() => {
+                self.invariants.acked(tp, results[0].base_offset, value);
             }
             (Some(Asker::Consumer), Some(Response::Client(ClientResponse::Fetch(answer)))) => {
                 for partition in answer.partitions {

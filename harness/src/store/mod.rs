@@ -15,14 +15,11 @@ impl RunFolder {
     /// Makes a new folder and points `latest` at it.
     pub fn create(out: &Path, workload: &str, seed: u64) -> io::Result<(RunFolder, String)> {
         fs::create_dir_all(out)?;
-        let now = jiff::Timestamp::now();
-        let stamp = now.strftime("%Y%m%dT%H%M%SZ").to_string();
+        let started = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
+        let stamp = started.replace(['-', ':'], "");
         let path = new_folder(out, &format!("{stamp}-{workload}-{seed}"))?;
         point_latest(out, &path);
-        Ok((
-            RunFolder { path },
-            now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        ))
+        Ok((RunFolder { path }, started))
     }
 
     pub fn path(&self) -> &Path {

@@ -120,7 +120,10 @@ impl Connection {
 
     fn encode(&mut self, request: &Request) -> Result<bytes::Bytes, Broken> {
         self.correlation = self.correlation.wrapping_add(1);
-        let now_ms = jiff::Timestamp::now().as_millisecond();
+        let since_epoch = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .unwrap_or_default();
+        let now_ms = i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX);
         kafka::encode(
             request,
             &self.wiring.topic,
