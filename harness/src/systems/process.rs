@@ -88,11 +88,16 @@ impl Node {
 /// Without a lab nothing else ends nodes when the harness is killed. The
 /// threads that start nodes live as long as the run, so this is safe here.
 fn die_with_parent(command: &mut std::process::Command) {
-    // SAFETY: prctl is a single system call that touches no memory.
+    let harness = std::process::id();
+    // SAFETY: prctl and getppid are single system calls that touch no memory.
     unsafe {
-        command.pre_exec(|| {
+        command.pre_exec(move || {
             if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) < 0 {
                 return Err(io::Error::last_os_error());
+            }
+            // Where the harness died between fork and prctl, the signal never comes.
+            if u32::try_from(libc::getppid()) != Ok(harness) {
+                return Err(io::Error::other("the harness is gone"));
             }
             Ok(())
         });
