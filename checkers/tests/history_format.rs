@@ -129,8 +129,10 @@ fn numbers_beyond_their_type_end_in_an_error_or_are_kept_as_they_are() {
         let line = format!(r#"{{"process":{process},"type":"invoke","f":"send"}}"#);
         assert_eq!(refusal(&format!("{line}\n")).line, 1, "{process}");
     }
-    let huge = r#"{"process":1,"type":"invoke","f":"send","value":[["send","x",99999999999999999999999]]}"#;
-    let history = read(&format!("{huge}\n")).unwrap();
+    let sent = r#"{"process":1,"type":"invoke","f":"send","value":[["send","x",99999999999999999999999]]}"#;
+    assert_eq!(refusal(&format!("{sent}\n")).line, 1);
+    let foreign = r#"{"process":1,"type":"invoke","f":"write","value":99999999999999999999999}"#;
+    let history = read(&format!("{foreign}\n")).unwrap();
     assert!(matches!(history.ops()[0].value, Value::Other(_)));
 }
 
@@ -206,4 +208,22 @@ fn our_processes_stop_after_an_indeterminate_op_and_foreign_ones_may_go_on() {
 fn a_blank_line_inside_is_refused_and_at_the_end_is_not() {
     assert_eq!(refusal(&format!("{INVOKE}\n\n{OK}\n")).line, 2);
     assert!(read(&format!("{INVOKE}\n{OK}\n\n")).is_ok());
+}
+
+#[test]
+fn an_acknowledged_value_that_cannot_be_read_is_refused_and_not_passed_over() {
+    for value in [
+        r#"[["send","log-0",[42,"x"]]]"#,
+        r#"[["send","log-0",[42,7.5]]]"#,
+        r#"[["send","log-0",[42,18446744073709551616]]]"#,
+        "[]",
+        "null",
+    ] {
+        let ok = OK.replace(r#"[["send","log-0",[42,17]]]"#, value);
+        let error = refusal(&format!("{INVOKE}\n{ok}\n"));
+        assert_eq!(error.line, 2, "{value}");
+    }
+    let poll = r#"{"index":0,"time":1,"process":3,"type":"invoke","f":"poll","value":[["poll"]]}
+{"index":1,"time":2,"process":3,"type":"ok","f":"poll","value":[["poll",{"log-0":[[0,"x"]]}]]}"#;
+    assert_eq!(refusal(&format!("{poll}\n")).line, 2);
 }

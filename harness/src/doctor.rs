@@ -2,6 +2,7 @@
 //! where it does not. It makes a real lab and lets it go again, since nothing
 //! else tells for sure.
 
+use std::io::Write;
 use std::process::Command;
 
 use plimsoll_nemesis::inject::CutTable;
@@ -10,12 +11,19 @@ use plimsoll_nemesis::lab::{self, Lab, LabPlan, Stage, Step};
 use crate::exit::Exit;
 use crate::trial::in_lab;
 
+/// A line on stdout; where nobody reads it any more, the exit code still tells.
+macro_rules! say {
+    ($($text:tt)*) => {{
+        let _closed = writeln!(std::io::stdout(), $($text)*);
+    }};
+}
+
 /// Looks at everything; 0 when a lab can be made, else 3.
 pub fn doctor() -> anyhow::Result<Exit> {
     if lab::stage() == Stage::Front {
-        println!("user: {}", user());
+        say!("user: {}", user());
         for (program, package) in [("ip", "iproute2"), ("nft", "nftables")] {
-            println!("{program}: {}", program_state(program, package));
+            say!("{program}: {}", program_state(program, package));
         }
     }
     match in_lab(inside) {
@@ -27,7 +35,7 @@ pub fn doctor() -> anyhow::Result<Exit> {
             {
                 print_steps_before(step);
             }
-            println!("\n{error:#}");
+            say!("\n{error:#}");
             Ok(Exit::TestBed)
         }
     }
@@ -60,7 +68,7 @@ fn first_line(output: &[u8]) -> String {
 fn print_steps_before(failed: Step) {
     for step in Step::ALL {
         let state = if step == failed { "FAILED" } else { "ok" };
-        println!("{state:>6}  {step}");
+        say!("{state:>6}  {step}");
         if step == failed {
             return;
         }
@@ -80,14 +88,14 @@ fn inside() -> anyhow::Result<Exit> {
     match made {
         Ok(_) => {
             for step in Step::ALL {
-                println!("{:>6}  {step}", "ok");
+                say!("{:>6}  {step}", "ok");
             }
-            println!("\nThe lab works here: kill, pause and partition are all possible.");
+            say!("\nThe lab works here: kill, pause and partition are all possible.");
             Ok(Exit::Valid)
         }
         Err(error) => {
             error.failed_step().into_iter().for_each(print_steps_before);
-            println!("\n{error}");
+            say!("\n{error}");
             Ok(Exit::TestBed)
         }
     }

@@ -27,6 +27,10 @@ use crate::cli::{Cli, Command, Invocation};
 use crate::exit::Exit;
 
 fn main() -> ExitCode {
+    if std::env::args_os().any(|arg| arg.to_str().is_none()) {
+        eprintln!("plimsoll: the arguments must be UTF-8");
+        return Exit::Usage.into();
+    }
     let ended = match lab::stage() {
         // Pid 1 of a lab; it has no command line of its own.
         lab::Stage::Init => {

@@ -53,6 +53,22 @@ pub enum BatchError {
         /// What its bytes give.
         actual: u32,
     },
+    /// A compression that is none of Kafka's, or a producer that cannot be.
+    #[error("attributes {attributes:#x}, producer {producer_id} are none that exist")]
+    Attributes {
+        /// The batch's attributes.
+        attributes: i16,
+        /// The batch's producer id.
+        producer_id: i64,
+    },
+    /// The records cannot be read one by one.
+    #[error("{found} of {count} records can be read")]
+    Records {
+        /// Records that can be read.
+        found: usize,
+        /// Records, as the batch says.
+        count: i32,
+    },
     /// Count of records and last offset do not fit each other.
     #[error("{count} records, but the last offset delta is {last_offset_delta}")]
     Count {
@@ -170,8 +186,14 @@ impl BatchHeader {
     pub fn check_count(&self) -> Result<(), BatchError> {
         // The smallest record: length, attributes, two deltas, two null lengths, no headers.
         const RECORD_BYTES_MIN: usize = 7;
+        // What is compressed is not opened here; no client sends so many records at once.
+        const COMPRESSED_RECORDS_MAX: usize = 1_000_000;
         let fits = |count: usize| {
-            self.is_compressed() || count <= (self.size - HEADER_BYTES) / RECORD_BYTES_MIN
+            if self.is_compressed() {
+                count <= COMPRESSED_RECORDS_MAX
+            } else {
+                count <= (self.size - HEADER_BYTES) / RECORD_BYTES_MIN
+            }
         };
         let sound = self.count >= 1
             && self.last_offset_delta == self.count - 1
@@ -218,6 +240,35 @@ pub fn validate(bytes: &[u8]) -> Result<BatchHeader, BatchError> {
     }
     check_crc(bytes)?;
     header.check_count()?;
+    Ok(header)
+}
+
+/// As [`validate`], for what a producer sends: also every uncompressed record must be readable, in
+/// order, and compression and producer must be ones that exist.
+///
+/// # Errors
+/// Where that is not so.
+pub fn validate_produced(bytes: &Bytes) -> Result<BatchHeader, BatchError> {
+    const COMPRESSION_MAX: i16 = 4;
+    let header = validate(bytes)?;
+    if header.attributes & ATTRIBUTE_COMPRESSION > COMPRESSION_MAX || header.producer_id < -1 {
+        return Err(BatchError::Attributes {
+            attributes: header.attributes,
+            producer_id: header.producer_id,
+        });
+    }
+    if !header.is_compressed() {
+        let found = records(&header, bytes);
+        let in_order = (header.base_offset..)
+            .zip(&found)
+            .all(|(offset, record)| record.offset == offset);
+        if usize::try_from(header.count) != Ok(found.len()) || !in_order {
+            return Err(BatchError::Records {
+                found: found.len(),
+                count: header.count,
+            });
+        }
+    }
     Ok(header)
 }
 

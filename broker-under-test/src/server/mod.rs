@@ -23,10 +23,15 @@ pub use self::args::BrokerArgs;
 use self::args::Settings;
 use self::core_loop::{CoreHandle, Ended};
 use self::wiring::Wiring;
+use crate::core::ids::NodeId;
 use crate::core::seam::Input;
 use crate::storage::StorageError;
 use crate::storage::recovery;
 
+const LOCK_TRIES: u32 = 40;
+const LOCK_RETRY: std::time::Duration = std::time::Duration::from_millis(50);
+/// Connections that may be open at once, where the system allows so many.
+const CONNECTIONS_MAX: usize = 4_096;
 /// A controlled shutdown that has not ended by then is cut short.
 const STOP_TIME_MAX: std::time::Duration = std::time::Duration::from_secs(10);
 
@@ -98,13 +103,14 @@ fn init_log() {
 }
 
 async fn serve(settings: Settings) -> Result<(), BrokerError> {
-    let _lock = lock(&settings.data_dir)?;
+    let _lock = lock(&settings.data_dir).await?;
+    claim(&settings.data_dir, settings.node.node_id)?;
     let (data_dir, recovered, notes) = recovery::open(&settings.data_dir)?;
     notes
         .iter()
         .for_each(|note| tracing::warn!("recovery: {note}"));
     let listeners = Listeners::bind(&settings).await?;
-    let wiring = Arc::new(Wiring::default());
+    let wiring = Arc::new(Wiring::new(connections_max()));
     let (core, ended) = CoreHandle::start(&settings, data_dir, recovered, Arc::clone(&wiring))?;
     tracing::info!(
         "node {} listens on {} (clients), {} (replication), {} (controllers), {} (admin)",
@@ -207,16 +213,55 @@ async fn bind(plane: &'static str, addr: &str) -> Result<TcpListener, BrokerErro
         })
 }
 
-/// Two brokers on one data directory would ruin it; the lock goes with the process.
-fn lock(dir: &std::path::Path) -> Result<std::fs::File, BrokerError> {
+/// Two brokers on one data directory would ruin it; the lock goes with the process, which the
+/// system may still be burying when a supervisor starts the next.
+async fn lock(dir: &std::path::Path) -> Result<std::fs::File, BrokerError> {
     let system = |source| BrokerError::System {
         what: "create the data directory",
         source,
     };
     std::fs::create_dir_all(dir).map_err(system)?;
     let file = std::fs::File::create(dir.join("lock")).map_err(system)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(_) => Err(BrokerError::Locked(dir.to_owned())),
+    for _ in 0..LOCK_TRIES {
+        if file.try_lock().is_ok() {
+            return Ok(file);
+        }
+        tokio::time::sleep(LOCK_RETRY).await;
     }
+    Err(BrokerError::Locked(dir.to_owned()))
+}
+
+/// A data directory belongs to one node: another's would bring a stranger's vote and records.
+fn claim(dir: &std::path::Path, node: NodeId) -> Result<(), BrokerError> {
+    let path = dir.join("node-id");
+    let system = |source| BrokerError::System {
+        what: "write the data directory's node id",
+        source,
+    };
+    match std::fs::read_to_string(&path) {
+        Ok(owner) if owner.trim() == node.to_string() => Ok(()),
+        Ok(owner) => Err(BrokerError::Usage(format!(
+            "--data-dir {} belongs to node {}, not to node {node}",
+            dir.display(),
+            owner.trim()
+        ))),
+        Err(_) => std::fs::write(&path, node.to_string()).map_err(system),
+    }
+}
+
+/// Sockets and segments take descriptors: as many as the system allows are asked for, and
+/// connections get at most half of them, so that storage never runs out.
+fn connections_max() -> usize {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    // Where that is refused, the present limit stays and is what counts.
+    let _refused = setrlimit(Resource::Nofile, raised);
+    let now = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    usize::try_from(now / 2)
+        .unwrap_or(usize::MAX)
+        .clamp(8, CONNECTIONS_MAX)
 }

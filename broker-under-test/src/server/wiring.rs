@@ -11,8 +11,6 @@ use crate::core::messages::Response;
 
 /// Bytes of requests that may be held at once, over all connections.
 const BUDGET_BYTES: usize = 256 << 20;
-/// Connections that may be open at once.
-const CONNECTIONS_MAX: usize = 4_096;
 
 /// What the core says to a connection.
 #[derive(Debug)]
@@ -24,19 +22,30 @@ pub enum ToConnection {
 }
 
 /// All connections of a node.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Wiring {
+    connections_max: usize,
     connections: Mutex<BTreeMap<ConnId, UnboundedSender<ToConnection>>>,
     next: AtomicU64,
     budget_used: AtomicUsize,
 }
 
 impl Wiring {
+    /// No connection yet, and at most so many at once.
+    pub fn new(connections_max: usize) -> Self {
+        Self {
+            connections_max,
+            connections: Mutex::default(),
+            next: AtomicU64::default(),
+            budget_used: AtomicUsize::default(),
+        }
+    }
+
     /// A number for a new connection and where its answers arrive; none where there are too many.
     pub fn connect(&self) -> Option<(ConnId, UnboundedReceiver<ToConnection>)> {
         let (sender, receiver) = unbounded_channel();
         let mut connections = self.lock();
-        if connections.len() >= CONNECTIONS_MAX {
+        if connections.len() >= self.connections_max {
             return None;
         }
         let conn = self.next.fetch_add(1, Ordering::Relaxed);

@@ -33,10 +33,11 @@ pub fn save(dir: &Path, key: MetaKey, bytes: &[u8]) -> Result<(), StorageError> 
     sync_dir(dir)
 }
 
-/// The state of `key`; none where it was never saved, or the file is not whole.
+/// The state of `key`; none where it was never saved.
 ///
 /// # Errors
-/// Where the disk refuses.
+/// Where the disk refuses, or the file is not whole: it is replaced by rename, so a kill or a loss
+/// of power never leaves half of one, and a forgotten vote could be given twice.
 pub fn load(dir: &Path, key: MetaKey) -> Result<Option<Vec<u8>>, StorageError> {
     let path = dir.join(file_name(key));
     let bytes = match fs::read(&path) {
@@ -44,11 +45,12 @@ pub fn load(dir: &Path, key: MetaKey) -> Result<Option<Vec<u8>>, StorageError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error).doing("read", &path),
     };
-    let Some((crc, body)) = bytes.split_first_chunk::<4>() else {
-        return Ok(None);
-    };
-    let whole = crc32c::crc32c(body) == u32::from_be_bytes(*crc);
-    Ok(whole.then(|| body.to_vec()))
+    match bytes.split_first_chunk::<4>() {
+        Some((crc, body)) if crc32c::crc32c(body) == u32::from_be_bytes(*crc) => {
+            Ok(Some(body.to_vec()))
+        }
+        _ => Err(std::io::Error::other("its checksum does not match")).doing("trust", &path),
+    }
 }
 
 #[cfg(test)]
@@ -65,6 +67,7 @@ mod tests {
             Some(b"term 4".to_vec())
         );
         fs::write(dir.path().join("hard-state"), b"damaged").unwrap();
-        assert_eq!(load(dir.path(), MetaKey::HardState).unwrap(), None);
+        let error = load(dir.path(), MetaKey::HardState).unwrap_err();
+        assert!(error.to_string().contains("checksum"), "{error}");
     }
 }

@@ -19,11 +19,12 @@ pub struct QuorumLog {
 }
 
 impl QuorumLog {
-    /// Opens the log in `dir`, cuts a torn tail, and gives what is left.
+    /// Opens the log in `dir`, cuts a torn tail, and gives what is left and what was cut.
     ///
     /// # Errors
-    /// Where the disk refuses.
-    pub fn open(dir: &Path) -> Result<(Self, Vec<Entry>), StorageError> {
+    /// Where the disk refuses, or the log is damaged in its middle: entries behind the damage may
+    /// have been voted on, and cutting them would take back what this node has promised.
+    pub fn open(dir: &Path) -> Result<(Self, Vec<Entry>, Option<String>), StorageError> {
         let path = dir.join("quorum.log");
         let file = OpenOptions::new()
             .read(true)
@@ -42,6 +43,20 @@ impl QuorumLog {
             entries.push(entry);
             at += used;
         }
+        if has_entry_behind(&bytes[at..], entries.len() as u64) {
+            let what = format!(
+                "damaged at byte {at}, entry {}, with entries behind",
+                entries.len() + 1
+            );
+            return Err(std::io::Error::other(what)).doing("trust", &path);
+        }
+        let cut = (at < bytes.len()).then(|| {
+            let whole = bytes.len();
+            format!(
+                "{} is cut at byte {at} of {whole}: a torn tail",
+                path.display()
+            )
+        });
         file.set_len(at as u64)
             .doing("cut the torn tail of", &path)?;
         sync_dir(dir)?;
@@ -51,7 +66,7 @@ impl QuorumLog {
             starts,
             end: at as u64,
         };
-        Ok((log, entries))
+        Ok((log, entries, cut))
     }
 
     /// Appends frames whose first has index `at`, the next, and puts them on disk.
@@ -87,6 +102,11 @@ impl QuorumLog {
     }
 }
 
+/// Whether a sound entry after `last` stands anywhere in `bytes`, which begin with an unsound one.
+fn has_entry_behind(bytes: &[u8], last: u64) -> bool {
+    (1..bytes.len()).any(|at| decode_frame(&bytes[at..]).is_some_and(|(index, _, _)| index > last))
+}
+
 #[cfg(test)]
 mod tests {
     use bytes::{Bytes, BytesMut};
@@ -106,13 +126,27 @@ mod tests {
     #[test]
     fn entries_come_back_after_truncation_and_a_torn_tail() {
         let dir = tempfile::tempdir().unwrap();
-        let (mut log, _) = QuorumLog::open(dir.path()).unwrap();
+        let (mut log, _, _) = QuorumLog::open(dir.path()).unwrap();
         log.append(&frames(1, &[1, 1, 2])).unwrap();
         log.truncate_from(3).unwrap();
         log.append(&frames(3, &[3])).unwrap();
         log.append(&frames(4, &[3])[..30]).unwrap();
-        let (_, entries) = QuorumLog::open(dir.path()).unwrap();
+        let (_, entries, cut) = QuorumLog::open(dir.path()).unwrap();
+        assert!(cut.is_some());
         let terms: Vec<u64> = entries.iter().map(|entry| entry.term).collect();
         assert_eq!(terms, vec![1, 1, 3]);
+    }
+
+    #[test]
+    fn damage_in_the_middle_is_an_error_and_not_a_torn_tail() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut log, _, _) = QuorumLog::open(dir.path()).unwrap();
+        log.append(&frames(1, &[1, 1, 2])).unwrap();
+        let path = dir.path().join("quorum.log");
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[60] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        let error = QuorumLog::open(dir.path()).unwrap_err();
+        assert!(error.to_string().contains("entry 2"), "{error}");
     }
 }

@@ -35,7 +35,7 @@ pub fn partition_dir(data_dir: &Path, tp: &TopicPartition) -> PathBuf {
 pub fn open(path: &Path) -> Result<(DataDir, Recovered, Vec<String>), StorageError> {
     let partitions = path.join("partitions");
     std::fs::create_dir_all(&partitions).doing("create", &partitions)?;
-    let (quorum, entries) = QuorumLog::open(path)?;
+    let (quorum, entries, cut) = QuorumLog::open(path)?;
     let hard_state: HardState = load(path, MetaKey::HardState)?.unwrap_or_default();
     let marks: Vec<(TopicPartition, i64)> =
         load(path, MetaKey::HighWatermarks)?.unwrap_or_default();
@@ -50,7 +50,7 @@ pub fn open(path: &Path) -> Result<(DataDir, Recovered, Vec<String>), StorageErr
         entries,
         logs: BTreeMap::new(),
     };
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = cut.into_iter().collect();
     for entry in std::fs::read_dir(&partitions).doing("list", &partitions)? {
         let entry = entry.doing("list", &partitions)?.path();
         let Some(tp) = parse_dir_name(&entry) else {

@@ -438,6 +438,8 @@ fn segment_files(dir: &Path) -> Result<BTreeMap<i64, PathBuf>, StorageError> {
             .file_name()
             .and_then(|name| name.to_str())
             .and_then(|name| name.strip_suffix(".log"))
+            // Anything else in the directory is no segment of ours and is left alone.
+            .filter(|base| base.len() == 20 && base.bytes().all(|byte| byte.is_ascii_digit()))
             .and_then(|base| base.parse().ok());
         if let Some(base) = base {
             files.insert(base, path);

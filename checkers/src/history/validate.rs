@@ -71,6 +71,7 @@ impl Pairing {
         let Process::Client(process) = op.process else {
             return Ok(());
         };
+        readable(op)?;
         let state = self.open.entry(process).or_insert(Open::Idle);
         if op.kind == OpType::Invoke {
             refuse_invoke(self.ours, process, *state)?;
@@ -92,6 +93,24 @@ impl Pairing {
         self.partner[position] = invoke;
         Ok(())
     }
+}
+
+/// What was sent or read must be known: a judgement that passes over an acknowledged value which it
+/// cannot read would call its loss valid.
+fn readable(op: &Op) -> Result<(), String> {
+    let known = match (op.f.as_str(), &op.value) {
+        ("send" | "barrier", Value::Send(_)) | ("poll", Value::Poll(_) | Value::None) => true,
+        ("send" | "barrier", Value::None) => op.kind != OpType::Ok,
+        ("send" | "barrier" | "poll", _) => false,
+        _ => true,
+    };
+    if known {
+        return Ok(());
+    }
+    Err(format!(
+        "the value of this \"{}\" cannot be read: it must be a list of micro-ops whose values and offsets are 64-bit integers",
+        op.f
+    ))
 }
 
 fn refuse_invoke(ours: bool, process: u64, state: Open) -> Result<(), String> {

@@ -5,7 +5,7 @@
 //! is malformed ends with the usage code and says which line and why.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -96,11 +96,15 @@ pub struct Checked {
 pub fn command(args: &CheckArgs) -> Exit {
     match run(args, report::stderr_has_colour()) {
         Ok(checked) => {
-            match args.format {
-                Format::Human => eprint!("{}", checked.output),
-                Format::Json => print!("{}", checked.output),
+            let written = match args.format {
+                Format::Human => io::stderr().write_all(checked.output.as_bytes()),
+                Format::Json => io::stdout().write_all(checked.output.as_bytes()),
+            };
+            match written {
+                Ok(()) => Exit::of(checked.validity),
+                // Nobody is left to be told; the exit code still says it.
+                Err(_) => Exit::TestBed,
             }
-            Exit::of(checked.validity)
         }
         Err(error) => {
             eprintln!("plimsoll: {error}");
@@ -183,6 +187,26 @@ fn read_promise(path: &Path) -> Result<Promise, CheckError> {
     })
 }
 
+/// Where a history is: a run's folder stands for the one in it, which a run that was killed has
+/// left uncompressed.
+fn stored_at(path: &Path) -> PathBuf {
+    let plain = |compressed: PathBuf| {
+        let uncompressed = compressed.with_extension("");
+        if !compressed.exists() && uncompressed.exists() {
+            uncompressed
+        } else {
+            compressed
+        }
+    };
+    if path.is_dir() {
+        plain(path.join("history.jsonl.zst"))
+    } else if path.extension().is_some_and(|extension| extension == "zst") {
+        plain(path.to_owned())
+    } else {
+        path.to_owned()
+    }
+}
+
 /// Reads a stored history, plain or compressed.
 pub fn read_history(path: &Path) -> Result<History, CheckError> {
     let unreadable = |source| CheckError::Unreadable {
@@ -193,7 +217,7 @@ pub fn read_history(path: &Path) -> Result<History, CheckError> {
         path: path.to_owned(),
         source,
     };
-    let mut source = open(path).map_err(unreadable)?;
+    let mut source = open(&stored_at(path)).map_err(unreadable)?;
     let mut reader = HistoryReader::new();
     let mut buffer = vec![0; 1 << 20];
     let mut total = 0_u64;

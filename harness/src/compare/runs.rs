@@ -1,6 +1,7 @@
 //! Running the cells: each run is `plimsoll test` as a process of its own,
 //! several at a time, the same seeds in each cell.
 
+use crate::systems::die_with_parent;
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -45,13 +46,16 @@ pub fn run_all(comparison: &Comparison) -> anyhow::Result<Results> {
 }
 
 fn run_one(exe: &std::path::Path, words: &[String]) -> RunResult {
-    let output = Command::new(exe)
+    let mut command = Command::new(exe);
+    command
         .arg("test")
         .args(words)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .output();
+        .stderr(Stdio::piped());
+    // This thread waits for the run, so the run ends when the comparison is killed.
+    die_with_parent(&mut command);
+    let output = command.output();
     let failed = |why: String| RunResult {
         verdict: None,
         failure: Some(why),

@@ -62,12 +62,13 @@ fn unclean(cell: &Value) -> String {
 fn numbers(cell: &Value) -> [String; 10] {
     let percent = |value: &Value| value.as_f64().unwrap_or(0.0) * 100.0;
     let interval = &cell["lost_share_interval"];
-    let share = format!(
-        "{:.3} % [{:.3}, {:.3}]",
-        percent(&cell["lost_share"]),
-        percent(&interval[0]),
-        percent(&interval[1])
-    );
+    let point = percent(&cell["lost_share"]);
+    let share = if cell["runs"].as_u64().unwrap_or(0) < 2 {
+        format!("{point:.3} % [one run]")
+    } else {
+        let (low, high) = (percent(&interval[0]), percent(&interval[1]));
+        format!("{point:.3} % [{low:.3}, {high:.3}]")
+    };
     let each: Vec<String> = cell["lost_acked_each"]
         .as_array()
         .into_iter()

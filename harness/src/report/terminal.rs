@@ -4,7 +4,7 @@
 //! Fits 100 columns and is readable at 80. Colour only where asked for.
 
 use plimsoll_checkers::history::History;
-use plimsoll_checkers::{Judged, Verdict};
+use plimsoll_checkers::{Judged, Validity, Verdict};
 use tabled::builder::Builder;
 use tabled::settings::object::Columns;
 use tabled::settings::peaker::PriorityMax;
@@ -289,7 +289,11 @@ fn findings(verdict: &Verdict) -> String {
         .filter(|one| one.found == 0)
         .map(|one| one.anomaly)
         .collect();
-    let line = format!("Looked for and not found: {}.", clean.join(", "));
+    let said = match verdict.valid {
+        Validity::Unknown => "Not found in what could be judged",
+        _ => "Looked for and not found",
+    };
+    let line = format!("{said}: {}.", clean.join(", "));
     text.push('\n');
     text.push_str(&wrapped(&line, ""));
     text

@@ -7,7 +7,7 @@ mod process;
 
 pub use builtin::{Builtin, BuiltinSettings};
 pub use layout::{Layout, NodeSpec, PORT_ADMIN, PORT_CLIENT, plane_ports};
-pub use process::NodeSet;
+pub use process::{NodeSet, die_with_parent};
 
 use std::process::Command;
 

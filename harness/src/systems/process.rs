@@ -85,9 +85,9 @@ impl Node {
     }
 }
 
-/// Without a lab nothing else ends nodes when the harness is killed. The
-/// threads that start nodes live as long as the run, so this is safe here.
-fn die_with_parent(command: &mut std::process::Command) {
+/// Ends what is started when the thread that started it ends, and so when the
+/// harness is killed. For threads only that live as long as what they start.
+pub fn die_with_parent(command: &mut std::process::Command) {
     let harness = std::process::id();
     // SAFETY: prctl and getppid are single system calls that touch no memory.
     unsafe {

@@ -2,10 +2,11 @@
 //! and reported.
 
 use std::io::Write;
+use std::time::Duration;
 
 use anyhow::Context;
 use plimsoll_checkers::history::History;
-use plimsoll_checkers::{Validity, check, judge};
+use plimsoll_checkers::{Validity, Verdict, check, judge};
 
 use super::plan::Plan;
 use crate::check::read_history;
@@ -26,6 +27,9 @@ pub fn conclude(plan: &Plan<'_>, ended: Ended) -> anyhow::Result<Exit> {
     let history = read_history(&plan.folder.journal())?;
     let mut verdict = judge(check(&history), &plan.promise());
     verdict.seed = Some(plan.seed);
+    if let Some(after) = ended.stopped_after {
+        cut_short(&mut verdict, after, plan.invocation.args.time_limit.ms);
+    }
     let meta = meta(plan, &history);
     report::write(plan.folder.path(), &history, &verdict, &meta)?;
     plan.folder
@@ -45,6 +49,23 @@ pub fn conclude(plan: &Plan<'_>, ended: Ended) -> anyhow::Result<Exit> {
         }
     }
     Ok(Exit::of(verdict.valid))
+}
+
+/// A run that somebody stopped has not shown what it was asked to: a violation stays one, but
+/// nothing found is no answer.
+fn cut_short(verdict: &mut Verdict, after: Duration, time_limit_ms: u64) {
+    if verdict.valid == Validity::Valid {
+        verdict.valid = Validity::Unknown;
+    }
+    let why = format!(
+        "the run was stopped after {:.1} s of {:.1} s",
+        after.as_secs_f64(),
+        Duration::from_millis(time_limit_ms).as_secs_f64()
+    );
+    verdict.reason = Some(match verdict.reason.take() {
+        Some(reason) => format!("{why}; {reason}"),
+        None => why,
+    });
 }
 
 fn meta(plan: &Plan<'_>, history: &History) -> RunMeta {

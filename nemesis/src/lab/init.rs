@@ -114,13 +114,17 @@ pub(super) fn exit_code_of(pid: libc::pid_t) -> io::Result<Option<i32>> {
     }
 }
 
-/// A runner that was killed is a test bed that failed.
+/// A runner that was killed is a test bed that failed; it could not say so itself.
 fn code_from(status: libc::c_int) -> i32 {
     if libc::WIFEXITED(status) {
-        libc::WEXITSTATUS(status)
-    } else {
-        CODE_FRONT_GONE
+        return libc::WEXITSTATUS(status);
     }
+    eprintln!(
+        "plimsoll: the test bed failed: a process of the lab was killed by signal {}. \
+         What was recorded until then is in the run's folder; `plimsoll check FOLDER` judges it.",
+        libc::WTERMSIG(status)
+    );
+    CODE_FRONT_GONE
 }
 
 /// Signals read as data instead of by handlers. They stay blocked in this

@@ -11,8 +11,10 @@ use crate::core::messages::peer::PeerResponse;
 use crate::core::metadata::image::TopicConfig;
 use crate::core::metadata::{Partition, Record};
 
-/// More partitions than a test cluster could carry are refused instead of tried.
+/// More partitions than a test cluster could carry, over all its topics, are refused instead of tried.
 const PARTITIONS_MAX: i32 = 10_000;
+/// More topics in one request are refused: each costs the controller a look at all partitions.
+const TOPICS_PER_REQUEST_MAX: usize = 1_000;
 const TOPIC_NAME_BYTES_MAX: usize = 249;
 
 /// Why a topic cannot be created: the code, and a sentence.
@@ -26,10 +28,24 @@ impl Controller {
         fx: &mut Vec<ControllerEffect>,
     ) {
         let validate_only = request.validate_only;
+        // What this request plans counts too, so that it cannot plan more than it may create.
+        let mut planned = self.image.partitions().count();
         let results = request
             .topics
             .into_iter()
-            .map(|topic| self.create_topic(topic, validate_only, fx))
+            .enumerate()
+            .map(|(position, topic)| {
+                let room = if position < TOPICS_PER_REQUEST_MAX {
+                    usize::try_from(PARTITIONS_MAX)
+                        .unwrap_or(0)
+                        .saturating_sub(planned)
+                } else {
+                    0
+                };
+                let result = self.create_topic(topic, validate_only, room, fx);
+                planned += usize::try_from(result.partitions).unwrap_or(0);
+                result
+            })
             .collect();
         self.reply_when_committed(token, PeerResponse::CreateTopics(results));
     }
@@ -38,9 +54,11 @@ impl Controller {
         &mut self,
         topic: NewTopic,
         validate_only: bool,
+        room: usize,
         fx: &mut Vec<ControllerEffect>,
     ) -> CreateTopicResult {
-        let planned = self.plan(&topic);
+        let planned =
+            check_room(&topic, self.defaults.partitions, room).and_then(|()| self.plan(&topic));
         let mut result = CreateTopicResult {
             name: topic.name.clone(),
             id: 0,
@@ -198,6 +216,23 @@ impl Controller {
         }
         Ok(config)
     }
+}
+
+/// Whether the cluster may still hold so many partitions, told before any of them is placed.
+fn check_room(topic: &NewTopic, default: i32, room: usize) -> Result<(), Refusal> {
+    let wanted = match (topic.assignments.len(), topic.partitions) {
+        (0, -1) => usize::try_from(default).unwrap_or(0),
+        (0, partitions) => usize::try_from(partitions).unwrap_or(0),
+        (by_hand, _) => by_hand,
+    };
+    if wanted <= room {
+        return Ok(());
+    }
+    let message = format!(
+        "{wanted} partitions are wanted; this cluster may hold {PARTITIONS_MAX} over all topics, \
+         {TOPICS_PER_REQUEST_MAX} topics a request, and has room for {room}."
+    );
+    Err((ErrorCode::INVALID_PARTITIONS, message))
 }
 
 fn set_config(config: &mut TopicConfig, name: &str, value: &str) -> Result<(), Refusal> {

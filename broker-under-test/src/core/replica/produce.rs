@@ -198,7 +198,7 @@ impl Replica {
     }
 }
 
-fn check_batch(bytes: &[u8]) -> Result<BatchHeader, ProduceOutcome> {
+fn check_batch(bytes: &Bytes) -> Result<BatchHeader, ProduceOutcome> {
     let refuse = |error: ErrorCode, message: String| ProduceOutcome {
         message: Some(message),
         ..ProduceOutcome::failed(error)
@@ -210,10 +210,12 @@ fn check_batch(bytes: &[u8]) -> Result<BatchHeader, ProduceOutcome> {
         );
         return Err(refuse(ErrorCode::MESSAGE_TOO_LARGE, message));
     }
-    let header = batch::validate(bytes).map_err(|error| {
+    let header = batch::validate_produced(bytes).map_err(|error| {
         let code = match error {
             BatchError::Magic(_) => ErrorCode::UNSUPPORTED_FOR_MESSAGE_FORMAT,
-            BatchError::Count { .. } => ErrorCode::INVALID_RECORD,
+            BatchError::Count { .. }
+            | BatchError::Attributes { .. }
+            | BatchError::Records { .. } => ErrorCode::INVALID_RECORD,
             _ => ErrorCode::CORRUPT_MESSAGE,
         };
         refuse(code, error.to_string())

@@ -72,6 +72,8 @@ pub struct Run<'a> {
 pub struct Ended {
     pub session: Session,
     pub recorder: Recorder,
+    /// How far the run had come when somebody stopped it, where somebody did.
+    pub stopped_after: Option<Duration>,
     /// Why the test bed failed, where it did. The journal is whole all the same.
     pub failure: Option<TestBedError>,
 }
@@ -99,6 +101,7 @@ async fn run_inside(run: Run<'_>) -> Ended {
         injector,
         start: run.start,
         wake_ns: Some(0),
+        stopped_after: None,
         finished: None,
     };
     shell.run_loop(receiver, run.nodes, run.watcher).await;
@@ -107,6 +110,7 @@ async fn run_inside(run: Run<'_>) -> Ended {
     Ended {
         session: shell.session,
         recorder: shell.recorder,
+        stopped_after: shell.stopped_after,
         failure,
     }
 }
@@ -118,6 +122,7 @@ struct Shell {
     injector: Injector,
     start: Instant,
     wake_ns: Option<u64>,
+    stopped_after: Option<Duration>,
     /// Set when the run is over, with the reason where the test bed failed.
     finished: Option<Option<String>>,
 }
@@ -137,7 +142,10 @@ impl Shell {
             tokio::select! {
                 biased;
                 signal = stop.next() => match signal {
-                    Ok(()) => self.step(Event::Stop),
+                    Ok(()) => {
+                        self.stopped_after.get_or_insert(self.start.elapsed());
+                        self.step(Event::Stop);
+                    }
                     Err(why) => self.fail(why),
                 },
                 _ = watch.tick() => self.watch(nodes, watcher),
@@ -210,8 +218,11 @@ impl Shell {
 /// it at once.
 struct StopSignals {
     signals: Option<(tokio::signal::unix::Signal, tokio::signal::unix::Signal)>,
-    count: u32,
+    first: Option<Instant>,
 }
+
+/// A signal to the whole process group arrives twice: directly, and passed on by the front.
+const SAME_SIGNAL: Duration = Duration::from_secs(1);
 
 impl StopSignals {
     fn new() -> StopSignals {
@@ -220,7 +231,7 @@ impl StopSignals {
         let terminate = signal(SignalKind::terminate());
         StopSignals {
             signals: interrupt.ok().zip(terminate.ok()),
-            count: 0,
+            first: None,
         }
     }
 
@@ -231,9 +242,9 @@ impl StopSignals {
             }
             None => std::future::pending().await,
         }
-        self.count += 1;
-        if self.count > 1 {
-            return Err("the run was stopped before its end".to_owned());
+        let first = *self.first.get_or_insert_with(Instant::now);
+        if first.elapsed() > SAME_SIGNAL {
+            return Err("the run was stopped twice, before it could heal and read".to_owned());
         }
         Ok(())
     }
