@@ -146,7 +146,7 @@ fn an_interrupted_run_heals_and_is_judged() {
     let output = run.wait_with_output().expect("it ends");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("the run was stopped after"), "{said}");
+    assert!(said.contains("run was stopped after"), "{said}");
     assert!(out.join("latest/report.html").exists(), "{said}");
     assert!(processes_mentioning(&out).is_empty());
 }
