@@ -212,7 +212,6 @@ fn fetch(version: i16, results: Vec<FetchedPartition>, error: i16) -> FetchRespo
     let mut topics: BTreeMap<(String, u128), Vec<fetch_response::PartitionData>> = BTreeMap::new();
     for result in results {
         let key = (result.tp.topic.to_string(), result.topic_id);
-        let aborted = (version < 4).then(Vec::new);
         topics.entry(key).or_default().push(
             fetch_response::PartitionData::default()
                 .with_partition_index(result.tp.partition)
@@ -220,7 +219,7 @@ fn fetch(version: i16, results: Vec<FetchedPartition>, error: i16) -> FetchRespo
                 .with_high_watermark(result.high_watermark)
                 .with_last_stable_offset(result.high_watermark)
                 .with_log_start_offset(result.log_start)
-                .with_aborted_transactions(aborted)
+                .with_aborted_transactions(None)
                 .with_preferred_read_replica(BrokerId(-1))
                 .with_records(Some(result.records)),
         );
