@@ -12,6 +12,7 @@ mod facts;
 mod finding;
 pub mod history;
 mod measures;
+pub mod models;
 pub mod promise;
 mod verdict;
 

@@ -57,6 +57,11 @@ impl History {
         &self.ops
     }
 
+    /// The line of the op at `position` in a file of JSON lines, from 1.
+    pub fn line_of(&self, position: usize) -> u64 {
+        1 + u64::from(self.header.is_some()) + position as u64
+    }
+
     /// Position of the completion of the invoke at `position`, or of the invoke
     /// of the completion there.
     pub fn partner(&self, position: usize) -> Option<usize> {

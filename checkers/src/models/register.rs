@@ -1,0 +1,14 @@
+//! Not judged yet.
+
+use super::{Model, ModelOptions, ModelVerdict};
+use crate::history::{History, HistoryError};
+
+pub(super) fn judge(
+    _history: &History,
+    model: Model,
+    _options: &ModelOptions,
+) -> Result<ModelVerdict, HistoryError> {
+    let mut verdict = ModelVerdict::valid(model);
+    verdict.doubt("not judged yet");
+    Ok(verdict)
+}
