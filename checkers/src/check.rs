@@ -1,6 +1,7 @@
 //! From a history to everything that was found in it.
 
 use crate::anomalies::CHECKERS;
+use crate::consistency::{self, Consistency};
 use crate::facts::Facts;
 use crate::finding::{Finding, Found};
 use crate::history::History;
@@ -11,6 +12,8 @@ use crate::measures::{Measures, measure};
 pub struct Findings {
     /// Proved anomalies.
     pub findings: Vec<Finding>,
+    /// The strongest level that was not refuted.
+    pub consistency: Consistency,
     /// Numbers of the run.
     pub measures: Measures,
     /// Why it cannot be told that nothing is wrong, sentence by sentence.
@@ -30,13 +33,17 @@ pub fn check(history: &History) -> Findings {
     let duplicates = found.findings.iter().filter(|f| f.anomaly == "duplicate");
     measures.duplicates = duplicates.count() as u64;
     let mut doubts = doubts(&facts, &measures);
-    if found.unproved > 0 {
+    if !found.unproved.is_empty() {
+        let (count, mut names) = (found.unproved.len(), found.unproved);
+        names.sort_unstable();
+        names.dedup();
         doubts.push(format!(
-            "{} findings did not stand the test of their witnesses; that is a bug of the checker",
-            found.unproved
+            "{count} findings ({}) did not stand the test of their witnesses; that is a bug of the checker",
+            names.join(", ")
         ));
     }
     Findings {
+        consistency: consistency::measure(&facts, &found.findings),
         findings: found.findings,
         doubts,
         measures,
@@ -50,11 +57,6 @@ fn doubts(facts: &Facts<'_>, measures: &Measures) -> Vec<String> {
         doubts.push("the history holds no send and no read of a log".to_owned());
     } else if measures.acked == 0 && !shows_unacknowledged(facts) {
         doubts.push("nothing was acknowledged, so nothing was put to the test".to_owned());
-    }
-    if let Some(f) = facts.unjudged {
-        doubts.push(format!(
-            "ops of kind \"{f}\" are not judged by this version"
-        ));
     }
     if let Some(settled) = facts.settled.as_ref().filter(|settled| !settled.settled) {
         doubts.push(format!(

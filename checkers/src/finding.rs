@@ -1,7 +1,8 @@
 //! What a checker found: the anomaly, its place, its proof, and a sentence.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
+use crate::history::words::Shown;
 use crate::promise::Scope;
 
 /// One proved anomaly.
@@ -15,6 +16,7 @@ pub struct Finding {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<i64>,
     /// Values in question.
+    #[serde(serialize_with = "as_shown")]
     pub values: Vec<i64>,
     /// Indices of the fewest ops that prove it.
     pub ops: Vec<u64>,
@@ -27,12 +29,16 @@ pub struct Finding {
     pub scope: Scope,
 }
 
+fn as_shown<S: Serializer>(values: &[i64], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(values.iter().map(|&value| Shown(value)))
+}
+
 /// Collects findings, and counts those whose witness did not stand its own
 /// test: that is a bug of a checker and makes a verdict `unknown`.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub findings: Vec<Finding>,
-    pub unproved: u64,
+    pub unproved: Vec<&'static str>,
 }
 
 impl Found {
@@ -41,7 +47,7 @@ impl Found {
         if proved {
             self.findings.push(finding);
         } else {
-            self.unproved += 1;
+            self.unproved.push(finding.anomaly);
         }
     }
 }

@@ -8,6 +8,7 @@
 
 mod anomalies;
 mod check;
+mod consistency;
 mod facts;
 mod finding;
 pub mod history;
@@ -17,7 +18,11 @@ pub mod promise;
 mod verdict;
 
 pub use check::{Findings, check};
+pub use consistency::Consistency;
 pub use facts::faults::FaultWindow;
 pub use finding::Finding;
-pub use measures::{Availability, FaultWindowMeasures, Latency, LostRecord, Measures, Unavailable};
+pub use measures::{
+    Availability, FaultWindowMeasures, Lag, Latency, LostRecord, Measures, Unavailable, Unseen,
+    realtime_lag, unseen_series,
+};
 pub use verdict::{Judged, LookedFor, Validity, Verdict, judge};

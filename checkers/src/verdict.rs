@@ -10,6 +10,7 @@ use serde::{Serialize, Serializer};
 
 use crate::anomalies::{CHECKERS, not_recovered, stale_read};
 use crate::check::Findings;
+use crate::consistency::Consistency;
 use crate::finding::Finding;
 use crate::measures::Measures;
 use crate::promise::Promise;
@@ -44,6 +45,11 @@ pub struct Judged {
     /// What was found.
     #[serde(flatten)]
     pub finding: Finding,
+    /// The anomaly's name, under the key that all models share.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// The sentence, under the key that all models share.
+    pub message: String,
     /// Whether the settings permit it.
     pub permitted: bool,
     /// Why, where they do.
@@ -83,6 +89,11 @@ pub struct Verdict {
     pub anomalies: Vec<Judged>,
     /// Findings that are counted but left out of `anomalies`.
     pub anomalies_omitted: u64,
+    /// The strongest consistency level that was not refuted.
+    #[serde(flatten)]
+    pub consistency: Consistency,
+    /// Counts under the names that all models share.
+    pub counts: BTreeMap<&'static str, u64>,
     /// Numbers of the run.
     #[serde(flatten)]
     pub measures: Measures,
@@ -129,6 +140,8 @@ pub fn judge(findings: Findings, promise: &Promise) -> Verdict {
         violations: named(is_violation),
         anomaly_counts: count(&judged),
         looked_for: looked_for(&judged, promise),
+        counts: shared_counts(&findings.measures, &judged),
+        consistency: findings.consistency,
         anomalies_omitted: judged.len().saturating_sub(ANOMALIES_IN_JSON) as u64,
         anomalies: judged,
         measures: findings.measures,
@@ -149,6 +162,8 @@ fn hold(finding: Finding, promise: &Promise) -> Judged {
     Judged {
         permitted: price.is_some(),
         because: price.map(str::to_owned),
+        kind: finding.anomaly,
+        message: finding.sentence.clone(),
         finding,
     }
 }
@@ -161,9 +176,33 @@ fn count(judged: &[Judged]) -> BTreeMap<&'static str, u64> {
     counts
 }
 
+/// What other models count under these names, as far as a log has it.
+fn shared_counts(measures: &Measures, judged: &[Judged]) -> BTreeMap<&'static str, u64> {
+    let phantoms = judged
+        .iter()
+        .filter(|one| one.finding.anomaly == "phantom-read");
+    BTreeMap::from([
+        ("attempt_count", measures.attempted),
+        ("acknowledged_count", measures.acked),
+        ("fail_count", measures.failed),
+        ("info_count", measures.indeterminate),
+        ("lost_count", measures.lost_acked),
+        ("duplicated_count", measures.duplicates),
+        ("unexpected_count", phantoms.count() as u64),
+        ("recovered_count", measures.unacked_but_present),
+        ("unverified_count", measures.unverified),
+        ("stale_count", measures.stale_reads),
+        ("read_count", measures.reads),
+    ])
+}
+
 fn looked_for(judged: &[Judged], promise: &Promise) -> Vec<LookedFor> {
     // What is only measured under this promise was not looked for.
-    let accused = |anomaly: &str| anomaly != stale_read::NAME || promise.linearizable_reads;
+    let accused = |anomaly: &str| match anomaly {
+        stale_read::NAME | "monotonic-reads" | "read-your-writes" => promise.linearizable_reads,
+        "never-converged" => promise.eventual,
+        _ => true,
+    };
     let tally = |anomaly: &str, keep: fn(&Judged) -> bool| {
         let of = judged.iter().filter(|one| one.finding.anomaly == anomaly);
         of.filter(|one| keep(one)).count() as u64

@@ -213,7 +213,7 @@ fn a_blank_line_inside_is_refused_and_at_the_end_is_not() {
 #[test]
 fn an_acknowledged_value_that_cannot_be_read_is_refused_and_not_passed_over() {
     for value in [
-        r#"[["send","log-0",[42,"x"]]]"#,
+        r#"[["send","log-0",[42,"too-long-a-word"]]]"#,
         r#"[["send","log-0",[42,7.5]]]"#,
         r#"[["send","log-0",[42,18446744073709551616]]]"#,
         "[]",
@@ -224,6 +224,6 @@ fn an_acknowledged_value_that_cannot_be_read_is_refused_and_not_passed_over() {
         assert_eq!(error.line, 2, "{value}");
     }
     let poll = r#"{"index":0,"time":1,"process":3,"type":"invoke","f":"poll","value":[["poll"]]}
-{"index":1,"time":2,"process":3,"type":"ok","f":"poll","value":[["poll",{"log-0":[[0,"x"]]}]]}"#;
+{"index":1,"time":2,"process":3,"type":"ok","f":"poll","value":[["poll",{"log-0":[[0,"too-long-a-word"]]}]]}"#;
     assert_eq!(refusal(&format!("{poll}\n")).line, 2);
 }

@@ -1,24 +1,11 @@
-//! The cases of Jepsen's own tests, as far as the first set of checkers covers
-//! them. They are read in place and skipped, with a notice, where they are not.
+//! The cases of Jepsen's own tests for the log. They are read in place and
+//! skipped, with a notice, where they are not.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use plimsoll_checkers::check;
 use plimsoll_checkers::history::{History, HistoryReader};
+use plimsoll_checkers::{check, realtime_lag, unseen_series};
 use serde_json::Value as Json;
-
-/// Anomalies of the first set. The rest has no checker yet.
-const COVERED: [&str; 8] = [
-    "inconsistent-offsets",
-    "duplicate",
-    "G1a",
-    "lost-write",
-    "poll-skip",
-    "nonmonotonic-poll",
-    "int-poll-skip",
-    "int-nonmonotonic-poll",
-];
 
 fn cases() -> Option<PathBuf> {
     let folder = std::env::var_os("PLIMSOLL_CASES").map_or_else(
@@ -29,46 +16,9 @@ fn cases() -> Option<PathBuf> {
     file.exists().then_some(file)
 }
 
-/// Their values are sometimes words; ours are numbers.
-#[derive(Default)]
-struct Interned(BTreeMap<String, i64>);
-
-impl Interned {
-    fn number(&mut self, value: &mut Json) {
-        if let Json::String(word) = value {
-            let next = 1_000_000 + self.0.len() as i64;
-            *value = Json::from(*self.0.entry(word.clone()).or_insert(next));
-        }
-    }
-
-    fn op(&mut self, op: &mut Json) {
-        let Some(mops) = op["value"].as_array_mut() else {
-            return;
-        };
-        for mop in mops.iter_mut().filter_map(Json::as_array_mut) {
-            match mop.as_mut_slice() {
-                [name, _, Json::Array(sent)] if name == "send" => self.number(&mut sent[1]),
-                [name, _, value] if name == "send" => self.number(value),
-                [name, Json::Object(records)] if name == "poll" => {
-                    for record in records
-                        .values_mut()
-                        .filter_map(Json::as_array_mut)
-                        .flatten()
-                    {
-                        self.number(&mut record[1]);
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-}
-
-fn read(case: &mut Json) -> History {
-    let mut interned = Interned::default();
+fn read(case: &Json) -> History {
     let mut reader = HistoryReader::new();
-    for op in case["history"].as_array_mut().expect("a list of ops") {
-        interned.op(op);
+    for op in case["history"].as_array().expect("a list of ops") {
         let line = op.to_string();
         reader
             .push_line(line.as_bytes())
@@ -77,36 +27,70 @@ fn read(case: &mut Json) -> History {
     reader.finish().expect("a history we can read")
 }
 
-#[test]
-fn jepsens_own_cases_get_jepsens_verdicts() {
+/// All cases of one checker, parsed.
+fn cases_of(keep: impl Fn(&Json) -> bool) -> Option<Vec<Json>> {
     let Some(file) = cases() else {
         println!("skipped: no cases; set PLIMSOLL_CASES to their folder");
-        return;
+        return None;
     };
     let text = std::fs::read_to_string(file).unwrap();
-    let mut compared = 0;
+    let all = text
+        .lines()
+        .map(|line| serde_json::from_str::<Json>(line).unwrap());
+    Some(all.filter(|case| keep(&case["expected"])).collect())
+}
+
+#[test]
+fn jepsens_own_cases_get_jepsens_verdicts() {
+    let Some(cases) = cases_of(|expected| expected["checker"] == "kafka") else {
+        return;
+    };
+    assert!(cases.len() >= 20, "only {} cases", cases.len());
     let mut wrong = Vec::new();
-    for line in text.lines() {
-        let mut case: Json = serde_json::from_str(line).unwrap();
-        let anomaly = case["expected"]["anomaly"]
-            .as_str()
-            .unwrap_or("")
-            .to_owned();
-        if case["expected"]["checker"] != "kafka" || !COVERED.contains(&anomaly.as_str()) {
-            continue;
-        }
-        let history = read(&mut case);
-        let found = check(&history);
-        let of_kind = found
-            .findings
-            .iter()
-            .filter(|finding| finding.anomaly == anomaly);
-        let sentences: Vec<_> = of_kind.map(|finding| finding.sentence.clone()).collect();
+    for case in cases {
+        let anomaly = case["expected"]["anomaly"].as_str().unwrap();
+        let found = check(&read(&case));
+        let of_kind = found.findings.iter().filter(|one| one.anomaly == anomaly);
+        let sentences: Vec<_> = of_kind.map(|one| one.sentence.clone()).collect();
         if sentences.len() as u64 != case["expected"]["count"].as_u64().unwrap() {
             wrong.push(format!("{}: {sentences:?}", case["id"]));
         }
-        compared += 1;
+        if found.doubts.iter().any(|doubt| doubt.contains("bug")) {
+            wrong.push(format!("{}: {:?}", case["id"], found.doubts));
+        }
     }
-    assert!(compared >= 15, "only {compared} cases compared");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_lag_of_each_poll_is_jepsens() {
+    let Some(cases) = cases_of(|expected| expected["function"] == "realtime-lag") else {
+        return;
+    };
+    for case in cases {
+        let lags = serde_json::to_value(realtime_lag(&read(&case))).unwrap();
+        assert_eq!(lags, case["expected"]["lags"]);
+        let measures = check(&read(&case)).measures;
+        let worst = serde_json::to_value(measures.worst_realtime_lag).unwrap();
+        assert_eq!(worst, case["expected"]["worst-realtime-lag"]);
+    }
+}
+
+#[test]
+fn what_nobody_has_seen_yet_is_counted_as_jepsen_does() {
+    let Some(cases) = cases_of(|expected| expected["function"] == "unseen") else {
+        return;
+    };
+    for case in cases {
+        let series = unseen_series(&read(&case));
+        let expected = case["expected"]["series"].as_array().unwrap();
+        assert_eq!(series.len(), expected.len());
+        for (one, expected) in series.iter().zip(expected) {
+            assert_eq!(Json::from(one.time), expected["time"]);
+            assert_eq!(
+                serde_json::to_value(&one.unseen).unwrap(),
+                expected["unseen"]
+            );
+        }
+    }
 }

@@ -8,6 +8,7 @@ use crate::facts::records::{Ended, NEVER};
 use crate::facts::{Facts, Partition};
 use crate::finding::{Finding, Found};
 use crate::history::OpType;
+use crate::history::words;
 use crate::promise::Scope;
 
 pub(super) const CHECKER: Checker = Checker {
@@ -30,7 +31,8 @@ fn find(facts: &Facts<'_>, partition: &Partition<'_>, found: &mut Found) {
         let error = failed.error.as_deref().unwrap_or("no error named");
         let sentence = format!(
             "The send of {} to {} certainly failed ({error}), yet a read shows it.",
-            send.value, partition.key,
+            words::shown(send.value),
+            partition.key,
         );
         found.add(
             proved,

@@ -7,6 +7,7 @@
 use super::{Checker, Find, witness};
 use crate::facts::{Facts, FinalLog, Partition};
 use crate::finding::{Finding, Found};
+use crate::history::words::shown;
 use crate::promise::Scope;
 
 pub(super) const CHECKER: Checker = Checker {
@@ -93,7 +94,7 @@ fn report(
     let proved = difference.left != difference.right
         && agrees(ops[0], difference.left)
         && agrees(ops[1], difference.right);
-    let say = |value: Option<i64>| value.map_or("nothing".to_owned(), |value| value.to_string());
+    let say = |value: Option<i64>| value.map_or("nothing".to_owned(), shown);
     found.add(
         proved,
         Finding {

@@ -8,6 +8,7 @@ use super::{Checker, Find, witness};
 use crate::facts::records::Send;
 use crate::facts::{Facts, Partition};
 use crate::finding::{Finding, Found};
+use crate::history::words::shown;
 use crate::promise::Scope;
 
 pub(super) const CHECKER: Checker = Checker {
@@ -123,7 +124,7 @@ fn report(
             time_ns: facts.op(send.invoke).time,
             sentence: format!(
                 "{} of {} {tries} and is at offsets {}.",
-                send.value,
+                shown(send.value),
                 partition.key,
                 offsets.join(" and "),
             ),

@@ -14,6 +14,7 @@ use super::{Checker, Find, witness};
 use crate::facts::records::{NEVER, Read};
 use crate::facts::{Facts, Partition};
 use crate::finding::{Finding, Found};
+use crate::history::words::shown;
 use crate::promise::Scope;
 
 pub(super) const CHECKER: Checker = Checker {
@@ -159,7 +160,7 @@ fn by_position(conflict: &Conflict, partition: &Partition<'_>) -> Vec<(i64, u32)
 }
 
 fn is_read(facts: &Facts<'_>, position: u32) -> bool {
-    matches!(facts.op(position).value, crate::history::Value::Poll(_))
+    facts.op(position).value.polls()
 }
 
 /// Only acks disagree, with each other or with what was read. All but one of
@@ -189,7 +190,7 @@ fn scope_of_claims(partition: &Partition<'_>, conflict: &Conflict) -> Scope {
 }
 
 fn sentence(partition: &Partition<'_>, offset: i64, conflict: &Conflict, values: &[i64]) -> String {
-    let list: Vec<String> = values.iter().map(i64::to_string).collect();
+    let list: Vec<String> = values.iter().map(|&value| shown(value)).collect();
     let who = match (conflict.reads.len(), conflict.acks.len()) {
         (2.., _) => "reads show",
         (1, _) => "a read and an acknowledgement place",

@@ -10,6 +10,7 @@ use crate::facts::holes::Hole;
 use crate::facts::records::NEVER;
 use crate::facts::{Facts, Partition};
 use crate::finding::{Finding, Found};
+use crate::history::words::shown;
 use crate::promise::Scope;
 
 pub(super) const CHECKER: Checker = Checker {
@@ -86,7 +87,7 @@ fn report(
             sentence: format!(
                 "A read of {} passes over {} at offset {}{}, which is there.",
                 partition.key,
-                first.value,
+                shown(first.value),
                 first.offset,
                 match holes.len() {
                     1 => String::new(),

@@ -13,6 +13,7 @@ use super::{Checker, Find, witness};
 use crate::facts::records::{NEVER, Send};
 use crate::facts::{Facts, FinalLog, Partition};
 use crate::finding::{Finding, Found};
+use crate::history::words::shown;
 use crate::promise::Scope;
 
 pub(super) const CHECKER: Checker = Checker {
@@ -57,11 +58,11 @@ fn absent(
     let instead = witness::records(read, partition.key)
         .find(|record| Some(record.0) == send.offset)
         .map_or(String::new(), |record| {
-            format!("; that offset holds {}", record.1)
+            format!("; that offset holds {}", shown(record.1))
         });
     let sentence = format!(
         "{} of {} was acknowledged{} and is in no final log below the barrier at offset {barrier}{instead}.",
-        send.value,
+        shown(send.value),
         partition.key,
         at_offset(send.offset),
     );
@@ -78,7 +79,7 @@ fn passed(facts: &Facts<'_>, partition: &Partition<'_>, send: &Send, row: u32, f
         && !witness::holds(read, partition.key, send.value);
     let sentence = format!(
         "{} of {} was acknowledged{}, a read went past it without showing it, and nobody saw it afterwards.",
-        send.value,
+        shown(send.value),
         partition.key,
         at_offset(send.offset),
     );

@@ -72,7 +72,7 @@ pub(super) struct Step {
 
 /// All steps of consumers that do not say where they begin.
 pub(super) fn steps(facts: &Facts<'_>, partition: &Partition<'_>) -> Vec<Step> {
-    let dense = dense_indices(partition);
+    let dense = partition.dense_indices();
     let index = |offset: i64| {
         let place = partition.offsets.of(offset);
         place.map_or(0, |place| i64::from(dense[place]))
@@ -117,16 +117,17 @@ fn moments<'p, 'h>(facts: &Facts<'h>, partition: &'p Partition<'h>) -> Vec<Momen
     let reads = partition.reads.iter();
     let mut moments: Vec<(u32, Moment<'_, '_>)> =
         reads.map(|read| (read.ret, Moment::Read(read))).collect();
-    for (position, op) in facts.history.ops().iter().enumerate() {
-        if let Some(process) = drops(op, partition.key) {
-            moments.push((position as u32, Moment::Assigned(process)));
+    for &position in &facts.assigns {
+        if let Some(process) = drops(facts.op(position), partition.key) {
+            moments.push((position, Moment::Assigned(process)));
         }
     }
     moments.sort_by_key(|moment| moment.0);
     moments.into_iter().map(|moment| moment.1).collect()
 }
 
-fn drops(op: &Op, key: &str) -> Option<u64> {
+/// The process that an op takes this partition from.
+pub(super) fn drops(op: &Op, key: &str) -> Option<u64> {
     let Process::Client(process) = op.process else {
         return None;
     };
@@ -147,15 +148,4 @@ fn is_named(name: &Json, key: &str) -> bool {
             text == key
         }
     }
-}
-
-/// Index of each place among those at which a record is known.
-fn dense_indices(partition: &Partition<'_>) -> Vec<u32> {
-    let mut index = 0;
-    let mut indices = Vec::with_capacity(partition.known.len());
-    for known in &partition.known {
-        index += u32::from(known.is_some());
-        indices.push(index);
-    }
-    indices
 }

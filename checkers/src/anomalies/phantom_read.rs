@@ -9,6 +9,7 @@ use super::{Checker, Find, witness};
 use crate::facts::records::NEVER;
 use crate::facts::{Facts, Partition};
 use crate::finding::{Finding, Found};
+use crate::history::words::shown;
 use crate::promise::Scope;
 
 pub(super) const CHECKER: Checker = Checker {
@@ -69,8 +70,9 @@ fn report(
             ops,
             time_ns: op.time,
             sentence: format!(
-                "A read of {} shows {value} at offset {offset}, {why}.",
-                partition.key
+                "A read of {} shows {} at offset {offset}, {why}.",
+                partition.key,
+                shown(value)
             ),
             scope: Scope::Any,
         },

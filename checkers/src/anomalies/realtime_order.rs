@@ -14,10 +14,11 @@
 
 use super::{Checker, Find, witness};
 use crate::facts::holes::last_kept;
-use crate::facts::records::{Event, Read, Send};
+use crate::facts::records::{Ended, Event, Read, Send};
 use crate::facts::{Facts, Partition};
 use crate::finding::{Finding, Found};
 use crate::history::OpType;
+use crate::history::words;
 use crate::promise::Scope;
 
 pub(super) const CHECKER: Checker = Checker {
@@ -63,14 +64,14 @@ fn find(facts: &Facts<'_>, partition: &Partition<'_>, found: &mut Found) {
 }
 
 /// Keys are wider than offsets, so that no offset overflows one.
-fn append_key(offset: i64) -> i128 {
+pub(crate) fn append_key(offset: i64) -> i128 {
     2 * i128::from(offset) + 1
 }
 
 /// Where a read stands whose last record is at this offset. What a read showed
 /// of a record that was not yet sent is a phantom, not an order, so an append
 /// is measured with this key as well.
-fn read_key(last: i64) -> i128 {
+pub(crate) fn read_key(last: i64) -> i128 {
     append_key(last) + 1
 }
 
@@ -83,8 +84,10 @@ fn raise(newest: &mut (i128, Holder), key: i128, holder: Holder) {
 /// The lowest offset at which an acknowledged record stood when its send
 /// ended. A record of several attempts may be kept as a copy that was appended
 /// later than the acknowledged one, so then the acknowledgement must name it.
-fn vouched(partition: &Partition<'_>, send: &Send) -> Option<i64> {
-    let (low, high) = partition.places(send).filter(|_| send.acked())?;
+pub(crate) fn vouched(partition: &Partition<'_>, send: &Send) -> Option<i64> {
+    // An op without an answer never ended, even where reads prove that it was done.
+    let ended = send.acked() && send.ended == Ended::Ok;
+    let (low, high) = partition.places(send).filter(|_| ended)?;
     let named = send
         .offset
         .is_some_and(|offset| offset == low || offset == high);
@@ -111,7 +114,10 @@ fn report(
             let Some(at) = vouched(partition, send) else {
                 return;
             };
-            let how = format!("{} had been acknowledged at offset {at}", send.value);
+            let how = format!(
+                "{} had been acknowledged at offset {at}",
+                words::shown(send.value)
+            );
             (send.ret, at, how)
         }
         Holder::Read(row) => {
@@ -131,7 +137,8 @@ fn report(
     };
     let sentence = format!(
         "{} of {} was sent after {how}, yet it stands at offset {offset}.",
-        late.value, partition.key,
+        words::shown(late.value),
+        partition.key,
     );
     found.add(
         proof.holds(facts, partition),
@@ -152,7 +159,10 @@ fn report(
 }
 
 /// The read that shows where an append stands whose answer does not say so.
-fn fixing_read<'p, 'h>(partition: &'p Partition<'h>, send: &Send) -> Option<&'p Read<'h>> {
+pub(super) fn fixing_read<'p, 'h>(
+    partition: &'p Partition<'h>,
+    send: &Send,
+) -> Option<&'p Read<'h>> {
     match send.acked() && send.offset.is_some() {
         true => None,
         false => partition.reads.get(send.last_read as usize),
@@ -197,5 +207,5 @@ impl Proof<'_, '_> {
 }
 
 fn names_key(op: &crate::history::Op, key: &str) -> bool {
-    matches!(&op.value, crate::history::Value::Send(mops) if mops.iter().any(|mop| mop.key == key))
+    op.value.sends().iter().any(|mop| mop.key == key)
 }

@@ -10,6 +10,7 @@ use super::{Checker, Find, witness};
 use crate::facts::records::{Event, NEVER, Send};
 use crate::facts::{Facts, Partition};
 use crate::finding::{Finding, Found};
+use crate::history::words;
 use crate::promise::Scope;
 
 pub(crate) const NAME: &str = "stale-read";
@@ -85,7 +86,8 @@ fn report(facts: &Facts<'_>, partition: &Partition<'_>, send: &Send, row: u32, f
             time_ns: shown.time,
             sentence: format!(
                 "{} of {} had been acknowledged before a read began that could not see it.",
-                send.value, partition.key,
+                words::shown(send.value),
+                partition.key,
             ),
             scope: Scope::Any,
         },

@@ -9,6 +9,7 @@ use super::{Checker, Find, witness};
 use crate::facts::records::{NEVER, Read, Send};
 use crate::facts::{Facts, Partition};
 use crate::finding::{Finding, Found};
+use crate::history::words;
 use crate::promise::Scope;
 
 pub(super) const CHECKER: Checker = Checker {
@@ -94,7 +95,8 @@ fn report(
         && !witness::holds(missing_op, partition.key, send.value);
     let sentence = format!(
         "A consumer read {} at offset {offset} of {}; later that record is gone.",
-        send.value, partition.key,
+        words::shown(send.value),
+        partition.key,
     );
     found.add(
         proved,

@@ -2,7 +2,7 @@
 //!
 //! They share nothing with the tables in which witnesses are found.
 
-use crate::history::{Op, OpType, Value};
+use crate::history::{Op, OpType};
 
 /// `op` is a completed send of `value` to `key` that was acknowledged.
 pub(super) fn acknowledges(op: &Op, key: &str, value: i64) -> bool {
@@ -11,20 +11,14 @@ pub(super) fn acknowledges(op: &Op, key: &str, value: i64) -> bool {
 
 /// `op` is a send (at either end) of `value` to `key`.
 pub(super) fn names(op: &Op, key: &str, value: i64) -> bool {
-    match &op.value {
-        Value::Send(mops) => mops.iter().any(|mop| mop.key == key && mop.value == value),
-        _ => false,
-    }
+    let mut sends = op.value.sends().iter();
+    sends.any(|mop| mop.key == key && mop.value == value)
 }
 
 /// `op` acknowledges that `offset` of `key` holds `value`.
 pub(super) fn claims(op: &Op, key: &str, offset: i64, value: i64) -> bool {
-    match &op.value {
-        Value::Send(mops) => mops
-            .iter()
-            .any(|mop| mop.key == key && mop.value == value && mop.offset == Some(offset)),
-        _ => false,
-    }
+    let mut sends = op.value.sends().iter();
+    sends.any(|mop| mop.key == key && mop.value == value && mop.offset == Some(offset))
 }
 
 /// `op` shows `value` at `offset` of `key`.
@@ -51,9 +45,6 @@ pub(super) fn passes_over(op: &Op, key: &str, offset: i64) -> bool {
 
 /// The records of `key` that `op` shows.
 pub(super) fn records<'a>(op: &'a Op, key: &str) -> impl Iterator<Item = (i64, i64)> + 'a {
-    let list = match &op.value {
-        Value::Poll(Some(records)) => records.get(key).map_or(&[][..], Vec::as_slice),
-        _ => &[],
-    };
-    list.iter().copied()
+    let list = op.value.polled().and_then(|records| records.get(key));
+    list.map_or(&[][..], Vec::as_slice).iter().copied()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::records::{Barrier, Ended, Event, NEVER, Read, Send};
 use super::{Facts, Partition, faults};
-use crate::history::{History, Op, OpType, Process, SendMop, Value};
+use crate::history::{History, Op, OpType, Process, SendMop};
 
 pub(super) fn facts(history: &History) -> Facts<'_> {
     let mut builder = Builder {
@@ -15,22 +15,23 @@ pub(super) fn facts(history: &History) -> Facts<'_> {
         rows_at: vec![(0, 0); history.ops().len()],
         proven: Vec::new(),
         nemesis: Vec::new(),
+        assigns: Vec::new(),
         subscribes: false,
-        unjudged: None,
     };
     for position in 0..history.ops().len() {
         builder.step(position);
     }
     let nemesis = std::mem::take(&mut builder.nemesis);
-    let (subscribes, unjudged) = (builder.subscribes, builder.unjudged);
+    let assigns = std::mem::take(&mut builder.assigns);
+    let subscribes = builder.subscribes;
     let mut facts = Facts {
         history,
         has_final_reads: false,
         windows: faults::windows(history, &nemesis),
         settled: faults::settled(history, &nemesis),
         nemesis,
+        assigns,
         subscribes,
-        unjudged,
         partitions: builder.finish(),
     };
     facts.has_final_reads = facts
@@ -40,6 +41,13 @@ pub(super) fn facts(history: &History) -> Facts<'_> {
     facts
 }
 
+/// A part of an op in its partition's tables.
+#[derive(Clone, Copy)]
+enum Row {
+    Send(u32),
+    Read(u32),
+}
+
 struct Builder<'h> {
     history: &'h History,
     partitions: Vec<Partition<'h>>,
@@ -47,13 +55,13 @@ struct Builder<'h> {
     /// (partition, row) of every part of every op, and where those of the op at
     /// each position lie: (first, number). One op has nearly always one part,
     /// and a list of its own for each would cost more than all the rest.
-    rows: Vec<(u32, u32)>,
+    rows: Vec<(u32, Row)>,
     rows_at: Vec<(u32, u32)>,
     /// Positions of sends of several records that got no answer.
     proven: Vec<u32>,
     nemesis: Vec<u32>,
+    assigns: Vec<u32>,
     subscribes: bool,
-    unjudged: Option<&'h str>,
 }
 
 impl<'h> Builder<'h> {
@@ -65,34 +73,32 @@ impl<'h> Builder<'h> {
         };
         match op.kind {
             OpType::Invoke => self.invoke(position, op, process),
-            _ => self.complete(position),
+            _ => {
+                if op.f == "assign" || op.f == "subscribe" {
+                    self.assigns.push(position as u32);
+                }
+                self.complete(position);
+            }
         }
     }
 
     fn invoke(&mut self, position: usize, op: &'h Op, process: u64) {
         let first = self.rows.len() as u32;
-        match &op.value {
-            Value::Send(mops) => self.begin_send(position, op, mops),
-            Value::Poll(_) => self.begin_polls(position, process),
-            _ => self.other(op),
+        self.begin_send(position, op, op.value.sends());
+        if op.value.polls() {
+            self.begin_polls(position, process);
         }
-        self.rows_at[position] = (first, self.rows.len() as u32 - first);
-    }
-
-    fn other(&mut self, op: &'h Op) {
         self.subscribes |= op.f == "subscribe";
-        // Transactions of mixed micro-ops have no checker yet.
-        if op.f == "txn" {
-            self.unjudged = Some(&op.f);
-        }
+        self.rows_at[position] = (first, self.rows.len() as u32 - first);
     }
 
     fn begin_send(&mut self, position: usize, op: &'h Op, mops: &'h [SendMop]) {
         let ret = self.history.partner(position);
         let end = ret.map(|end| &self.history.ops()[end]);
-        let answered = match end.map(|end| &end.value) {
-            Some(Value::Send(answers)) if answers.len() == mops.len() => answers.as_slice(),
-            _ => &[],
+        let answers = end.map_or(&[][..], |end| end.value.sends());
+        let answered = match answers.len() == mops.len() {
+            true => answers,
+            false => &[],
         };
         let barrier = op.f == "barrier";
         for (which, asked) in mops.iter().enumerate() {
@@ -108,7 +114,7 @@ impl<'h> Builder<'h> {
             let row = table.sends.len() as u32;
             table.sends.push(send);
             table.events.push(Event::SendInvoked(row));
-            self.rows.push((partition, row));
+            self.rows.push((partition, Row::Send(row)));
         }
         let unanswered = end.is_some_and(|end| end.kind == OpType::Info);
         if mops.len() > 1 && unanswered && self.history.header().is_none() {
@@ -121,13 +127,11 @@ impl<'h> Builder<'h> {
             return;
         };
         let op = &self.history.ops()[end];
-        let Value::Poll(records) = &op.value else {
-            return;
-        };
-        for (key, list) in records.iter().flatten() {
+        let records = op.value.polled();
+        for (key, list) in records.into_iter().flatten() {
             self.begin_read(key, read(position, end, process, op, key, list));
         }
-        let shown = |key: &str| records.as_ref().is_some_and(|all| all.contains_key(key));
+        let shown = |key: &str| records.is_some_and(|all| all.contains_key(key));
         for key in op.reads.keys().filter(|key| !shown(key)) {
             self.begin_read(key, read(position, end, process, op, key, &[]));
         }
@@ -139,20 +143,19 @@ impl<'h> Builder<'h> {
         let row = table.reads.len() as u32;
         table.reads.push(read);
         table.events.push(Event::ReadInvoked(row));
-        self.rows.push((partition, row));
+        self.rows.push((partition, Row::Read(row)));
     }
 
     fn complete(&mut self, position: usize) {
         let Some(invoke) = self.history.partner(position) else {
             return;
         };
-        let is_send = matches!(self.history.ops()[invoke].value, Value::Send(_));
         for index in span(self.rows_at[invoke]) {
             let (partition, row) = self.rows[index];
             let table = &mut self.partitions[partition as usize];
-            table.events.push(match is_send {
-                true => Event::SendReturned(row),
-                false => Event::ReadReturned(row),
+            table.events.push(match row {
+                Row::Send(row) => Event::SendReturned(row),
+                Row::Read(row) => Event::ReadReturned(row),
             });
         }
     }
@@ -196,10 +199,14 @@ impl<'h> Builder<'h> {
     fn prove(&mut self) {
         for position in std::mem::take(&mut self.proven) {
             let rows = &self.rows[span(self.rows_at[position as usize])];
-            let seen = rows.iter().any(|&(partition, row)| {
+            let sends = rows.iter().filter_map(|&(partition, row)| match row {
+                Row::Send(row) => Some((partition, row)),
+                Row::Read(_) => None,
+            });
+            let seen = sends.clone().any(|(partition, row)| {
                 self.partitions[partition as usize].sends[row as usize].first_read != NEVER
             });
-            for &(partition, row) in rows {
+            for (partition, row) in sends {
                 let send = &mut self.partitions[partition as usize].sends[row as usize];
                 send.proven = seen;
                 if !seen {

@@ -25,14 +25,14 @@ pub(crate) struct Facts<'h> {
     pub partitions: Vec<Partition<'h>>,
     /// Positions of the lines of the nemesis.
     pub nemesis: Vec<u32>,
+    /// Positions of the ends of assign and subscribe.
+    pub assigns: Vec<u32>,
     pub windows: Vec<FaultWindow>,
     pub settled: Option<Settled>,
     /// The harness marked final reads somewhere.
     pub has_final_reads: bool,
     /// Consumers that get partitions assigned may move between replies.
     pub subscribes: bool,
-    /// Ops that this version cannot judge.
-    pub unjudged: Option<&'h str>,
 }
 
 impl<'h> Facts<'h> {

@@ -145,6 +145,17 @@ impl<'h> Partition<'h> {
         span
     }
 
+    /// Index of each place among those at which a record is known.
+    pub(crate) fn dense_indices(&self) -> Vec<u32> {
+        let mut index = 0;
+        let mut indices = Vec::with_capacity(self.known.len());
+        for known in &self.known {
+            index += u32::from(known.is_some());
+            indices.push(index);
+        }
+        indices
+    }
+
     fn index_values(&mut self) {
         self.values = Ranks::new(self.sends.iter().map(|send| send.value));
         self.by_value = vec![NEVER; self.values.len()];

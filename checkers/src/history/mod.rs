@@ -13,6 +13,7 @@ mod read_info;
 mod reader;
 mod validate;
 mod value;
+pub mod words;
 
 pub use error::HistoryError;
 pub use header::{Header, TopicInfo};
@@ -20,7 +21,7 @@ pub use op::{Attempt, Op, OpType, Outcome};
 pub use process::Process;
 pub use read_info::ReadInfo;
 pub use reader::HistoryReader;
-pub use value::{Records, SendMop, Value};
+pub use value::{Mop, Records, SendMop, Txn, Value};
 
 /// The other end of an op: the completion of an invoke, the invoke of a
 /// completion. `NONE` stands for an op without one.

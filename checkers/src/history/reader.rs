@@ -158,6 +158,13 @@ fn estimated_size(op: &Op) -> u64 {
             .iter()
             .map(|(key, list)| 96 + key.len() + 16 * list.len())
             .sum(),
+        Value::Txn(_) => {
+            // Micro-ops are kept twice: in their order, and by kind.
+            let sends = op.value.sends().iter().map(|mop| 48 + mop.key.len());
+            let polled = op.value.polled().into_iter().flatten();
+            let records = polled.map(|(key, list)| 96 + key.len() + 16 * list.len());
+            2 * (sends.sum::<usize>() + records.sum::<usize>())
+        }
         Value::Other(value) => estimated_json_size(value),
     };
     let reads = 160 * op.reads.len();

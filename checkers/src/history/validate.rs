@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{HistoryError, NONE, Op, OpType, Process, SendMop, Value};
+use super::{HistoryError, NONE, Op, OpType, Process, SendMop, Value, words};
 
 /// Pairs invokes and completions; the position of the other end for each op.
 pub(super) fn pair(ours: bool, ops: &[Op]) -> Result<Vec<u32>, HistoryError> {
@@ -101,14 +101,16 @@ fn readable(op: &Op) -> Result<(), String> {
     let known = match (op.f.as_str(), &op.value) {
         ("send" | "barrier", Value::Send(_)) | ("poll", Value::Poll(_) | Value::None) => true,
         ("send" | "barrier", Value::None) => op.kind != OpType::Ok,
-        ("send" | "barrier" | "poll", _) => false,
+        ("txn", Value::Send(_) | Value::Poll(_) | Value::Txn(_)) => true,
+        ("txn", Value::None) => op.kind != OpType::Ok,
+        ("send" | "barrier" | "poll" | "txn", _) => false,
         _ => true,
     };
     if known {
         return Ok(());
     }
     Err(format!(
-        "the value of this \"{}\" cannot be read: it must be a list of micro-ops whose values and offsets are 64-bit integers",
+        "the value of this \"{}\" cannot be read: it must be a list of micro-ops whose offsets are 64-bit integers and whose values are such integers or words of at most seven bytes",
         op.f
     ))
 }
@@ -132,11 +134,10 @@ fn completes(ours: bool, invoke: &Op, completion: &Op) -> Result<(), String> {
             completion.process, completion.f, invoke.f
         ));
     }
-    match (&invoke.value, &completion.value) {
-        (Value::Send(asked), Value::Send(got)) if ours && !same_sends(asked, got) => {
-            Err("the completion's keys or values are not those of its invoke".to_owned())
-        }
-        _ => Ok(()),
+    let (asked, got) = (invoke.value.sends(), completion.value.sends());
+    match ours && !got.is_empty() && !same_sends(asked, got) {
+        true => Err("the completion's keys or values are not those of its invoke".to_owned()),
+        false => Ok(()),
     }
 }
 
@@ -159,8 +160,7 @@ impl<'h> Sent<'h> {
         if op.kind != OpType::Invoke || op.f == "barrier" {
             return;
         }
-        let Value::Send(mops) = &op.value else { return };
-        for mop in mops {
+        for mop in op.value.sends() {
             let values = self.values.entry(&mop.key).or_default();
             values.push((mop.value, position));
         }
@@ -176,8 +176,10 @@ impl<'h> Sent<'h> {
                 let (value, position) = pair[1];
                 let sooner = first.as_ref().is_none_or(|(found, _)| position < *found);
                 if pair[0].0 == value && sooner {
-                    let reason =
-                        format!("value {value} is sent to {key} a second time; values are unique");
+                    let reason = format!(
+                        "value {} is sent to {key} a second time; values are unique",
+                        words::shown(value)
+                    );
                     first = Some((position, reason));
                 }
             }

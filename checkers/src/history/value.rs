@@ -1,7 +1,7 @@
 //! The payload of an op: micro-ops of the log workload, or anything else.
 //!
-//! Reading never guesses: a value that is not entirely made of sends, or
-//! entirely of polls, is kept as it was (`Other`).
+//! Reading never guesses: a value that is not entirely made of sends and polls
+//! is kept as it was (`Other`).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,6 +9,8 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeTuple;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::words::{AnyValue, Shown};
 
 /// Records of one read by partition key: (offset, value) in the reply's order.
 pub type Records = BTreeMap<String, Vec<(i64, i64)>>;
@@ -34,11 +36,78 @@ pub enum Value {
     Send(Vec<SendMop>),
     /// `[["poll"]]`, completed as `[["poll", {key: [[offset, v], ...]}]]`.
     Poll(Option<Records>),
+    /// A transaction of both kinds.
+    Txn(Box<Txn>),
     /// Whatever else.
     Other(serde_json::Value),
 }
 
+/// A transaction that sends and polls: its micro-ops in their order, and what follows from them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Txn {
+    mops: Vec<Mop>,
+    sends: Vec<SendMop>,
+    polled: Option<Records>,
+}
+
+impl Txn {
+    /// A transaction of these micro-ops.
+    pub fn new(mops: Vec<Mop>) -> Self {
+        let mut txn = Self {
+            sends: Vec::new(),
+            polled: None,
+            mops: Vec::new(),
+        };
+        for mop in &mops {
+            match mop {
+                Mop::Send(send) => txn.sends.push(send.clone()),
+                Mop::Poll(None) => {}
+                Mop::Poll(Some(records)) => {
+                    let polled = txn.polled.get_or_insert_default();
+                    for (key, list) in records {
+                        polled.entry(key.clone()).or_default().extend(list);
+                    }
+                }
+            }
+        }
+        txn.mops = mops;
+        txn
+    }
+
+    /// The micro-ops in their order.
+    pub fn mops(&self) -> &[Mop] {
+        &self.mops
+    }
+}
+
 impl Value {
+    /// What was sent.
+    pub fn sends(&self) -> &[SendMop] {
+        match self {
+            Value::Send(sends) => sends,
+            Value::Txn(txn) => &txn.sends,
+            _ => &[],
+        }
+    }
+
+    /// What was read, several polls of one op joined.
+    pub fn polled(&self) -> Option<&Records> {
+        match self {
+            Value::Poll(records) => records.as_ref(),
+            Value::Txn(txn) => txn.polled.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Whether the op polls at all.
+    pub fn polls(&self) -> bool {
+        match self {
+            Value::Poll(_) => true,
+            Value::Txn(txn) => txn.mops.iter().any(|mop| matches!(mop, Mop::Poll(_))),
+            _ => false,
+        }
+    }
+
     /// Reads the JSON text of a value.
     pub(super) fn from_json(text: &str) -> Result<Self, serde_json::Error> {
         if text == "null" {
@@ -70,8 +139,36 @@ impl Serialize for Value {
             Value::Other(value) => value.serialize(serializer),
             Value::Send(mops) => serializer.collect_seq(mops),
             Value::Poll(None) => serializer.collect_seq([("poll",)]),
-            Value::Poll(Some(records)) => serializer.collect_seq([("poll", records)]),
+            Value::Poll(Some(records)) => serializer.collect_seq([("poll", Keyed(records))]),
+            Value::Txn(txn) => serializer.collect_seq(&txn.mops),
         }
+    }
+}
+
+impl Serialize for Mop {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Mop::Send(send) => send.serialize(serializer),
+            Mop::Poll(None) => ("poll",).serialize(serializer),
+            Mop::Poll(Some(records)) => ("poll", Keyed(records)).serialize(serializer),
+        }
+    }
+}
+
+/// Records as JSON has them, words as words.
+struct Keyed<'a>(&'a Records);
+
+impl Serialize for Keyed<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, list)| (key, List(list))))
+    }
+}
+
+struct List<'a>(&'a [(i64, i64)]);
+
+impl Serialize for List<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|&(offset, value)| (offset, Shown(value))))
     }
 }
 
@@ -81,14 +178,14 @@ impl Serialize for SendMop {
         mop.serialize_element("send")?;
         mop.serialize_element(&self.key)?;
         match self.offset {
-            Some(offset) => mop.serialize_element(&(offset, self.value))?,
-            None => mop.serialize_element(&self.value)?,
+            Some(offset) => mop.serialize_element(&(offset, Shown(self.value)))?,
+            None => mop.serialize_element(&Shown(self.value))?,
         }
         mop.end()
     }
 }
 
-/// A non-empty list of micro-ops of one kind.
+/// A non-empty list of micro-ops.
 struct Mops(Value);
 
 impl<'de> Deserialize<'de> for Mops {
@@ -104,7 +201,15 @@ impl<'de> Deserialize<'de> for Mops {
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Mops, A::Error> {
                 let mut value = Value::None;
                 while let Some(mop) = seq.next_element::<Mop>()? {
-                    value = join(value, mop).ok_or_else(|| de::Error::custom("mixed micro-ops"))?;
+                    match join(value, mop) {
+                        Ok(joined) => value = joined,
+                        Err(mut mops) => {
+                            while let Some(mop) = seq.next_element::<Mop>()? {
+                                mops.push(mop);
+                            }
+                            return Ok(Mops(Value::Txn(Box::new(Txn::new(mops)))));
+                        }
+                    }
                 }
                 Ok(Mops(value))
             }
@@ -113,28 +218,38 @@ impl<'de> Deserialize<'de> for Mops {
     }
 }
 
-/// Several polls of one op are one poll whose lists follow each other.
-fn join(value: Value, mop: Mop) -> Option<Value> {
+/// Several polls of one op are one poll whose lists follow each other. Sends
+/// and polls do not join: then the micro-ops so far come back.
+fn join(value: Value, mop: Mop) -> Result<Value, Vec<Mop>> {
     match (value, mop) {
-        (Value::None, Mop::Send(send)) => Some(Value::Send(vec![send])),
         (Value::Send(mut sends), Mop::Send(send)) => {
             sends.push(send);
-            Some(Value::Send(sends))
+            Ok(Value::Send(sends))
         }
-        (Value::None | Value::Poll(None), Mop::Poll(records)) => Some(Value::Poll(records)),
-        (Value::Poll(records), Mop::Poll(None)) => Some(Value::Poll(records)),
+        (Value::Send(sends), poll) => {
+            let mut mops: Vec<Mop> = sends.into_iter().map(Mop::Send).collect();
+            mops.push(poll);
+            Err(mops)
+        }
+        (Value::Poll(records), Mop::Send(send)) => Err(vec![Mop::Poll(records), Mop::Send(send)]),
+        (Value::Poll(records), Mop::Poll(None)) => Ok(Value::Poll(records)),
         (Value::Poll(Some(mut records)), Mop::Poll(Some(more))) => {
             for (key, list) in more {
                 records.entry(key).or_default().extend(list);
             }
-            Some(Value::Poll(Some(records)))
+            Ok(Value::Poll(Some(records)))
         }
-        _ => None,
+        (_, Mop::Poll(records)) => Ok(Value::Poll(records)),
+        (_, Mop::Send(send)) => Ok(Value::Send(vec![send])),
     }
 }
 
-enum Mop {
+/// One micro-op.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Mop {
+    /// One record appended.
     Send(SendMop),
+    /// Some records read.
     Poll(Option<Records>),
 }
 
@@ -207,6 +322,15 @@ struct Sent {
     value: i64,
 }
 
+impl Sent {
+    fn alone(Shown(value): Shown) -> Self {
+        Self {
+            offset: None,
+            value,
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for Sent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct AnySent;
@@ -218,20 +342,20 @@ impl<'de> Deserialize<'de> for Sent {
             }
 
             fn visit_i64<E: de::Error>(self, value: i64) -> Result<Sent, E> {
-                Ok(Sent {
-                    offset: None,
-                    value,
-                })
+                AnyValue.visit_i64(value).map(Sent::alone)
             }
 
             fn visit_u64<E: de::Error>(self, value: u64) -> Result<Sent, E> {
-                let value = i64::try_from(value).map_err(E::custom)?;
-                self.visit_i64(value)
+                AnyValue.visit_u64(value).map(Sent::alone)
+            }
+
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<Sent, E> {
+                AnyValue.visit_str(word).map(Sent::alone)
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Sent, A::Error> {
                 let offset: Option<i64> = seq.next_element()?.flatten();
-                let value = seq
+                let Shown(value) = seq
                     .next_element()?
                     .ok_or_else(|| de::Error::custom("an offset without a value"))?;
                 match seq.next_element::<de::IgnoredAny>()? {
@@ -268,7 +392,10 @@ impl<'de> Visitor<'de> for KeyedRecords {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut records = Records::new();
-        while let Some((key, list)) = map.next_entry::<String, Vec<(i64, i64)>>()? {
+        while let Some((key, list)) = map.next_entry::<String, Vec<(i64, Shown)>>()? {
+            let list = list
+                .into_iter()
+                .map(|(offset, Shown(value))| (offset, value));
             records.entry(key).or_default().extend(list);
         }
         Ok(Some(records))

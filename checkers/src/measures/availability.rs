@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::facts::faults::FaultWindow;
 use crate::facts::records::{Ended, Event};
 use crate::facts::{Facts, Partition};
-use crate::history::{OpType, Process, Value};
+use crate::history::{OpType, Process};
 
 /// Shorter waits are latency, not unavailability.
 const PATIENCE_NS: u64 = 500_000_000;
@@ -145,7 +145,7 @@ fn reads_by_key<'h>(facts: &Facts<'h>) -> BTreeMap<&'h str, Vec<(u64, Moment)>> 
     let mut by_key: BTreeMap<&str, Vec<(u64, Moment)>> = BTreeMap::new();
     let ops = facts.history.ops();
     for (position, op) in ops.iter().enumerate() {
-        if !matches!(op.value, Value::Poll(_)) || op.process == Process::Nemesis {
+        if !op.value.polls() || op.process == Process::Nemesis {
             continue;
         }
         let partner = facts.history.partner(position).map(|other| &ops[other]);

@@ -4,12 +4,16 @@ mod availability;
 mod counts;
 mod latency;
 mod lost;
+mod realtime_lag;
+mod unseen;
 
 use serde::Serialize;
 
 pub use availability::{Availability, Unavailable};
 pub use latency::Latency;
 pub use lost::LostRecord;
+pub use realtime_lag::{Lag, realtime_lag};
+pub use unseen::{Unseen, unseen_series};
 
 use crate::facts::Facts;
 use crate::facts::cluster::Cluster;
@@ -42,6 +46,8 @@ pub struct Measures {
     pub unverified: u64,
     /// Reads that missed what had been acknowledged before they began.
     pub stale_reads: u64,
+    /// The furthest that a consumer was behind real time when it polled.
+    pub worst_realtime_lag: Option<Lag>,
     /// Ok reads, final ones included.
     pub reads: u64,
     /// Faults that took hold.
@@ -89,6 +95,7 @@ pub(crate) fn measure(facts: &Facts<'_>) -> Measures {
     measures.isr_shrinks = cluster.isr_shrinks;
     measures.faults = facts.windows.len() as u64;
     measures.settled = facts.settled.as_ref().map(|settled| settled.settled);
+    measures.worst_realtime_lag = realtime_lag::worst(facts.history);
     measures.latency_ms = latency::measure(facts);
     measures.lost = lost::list(facts);
     measures.lost_acked = measures.lost.len() as u64;

@@ -40,6 +40,9 @@ pub struct Promise {
     /// Whether reads are promised to be linearizable.
     #[serde(default)]
     pub linearizable_reads: bool,
+    /// Whether replicas are promised to agree once writes have ceased.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub eventual: bool,
 }
 
 impl Promise {
@@ -51,6 +54,7 @@ impl Promise {
             strict: false,
             permitted: permitted::resolve(settings, classes),
             linearizable_reads: false,
+            eventual: false,
         };
         if strict {
             promise.be_strict();
@@ -66,6 +70,7 @@ impl Promise {
             strict: true,
             permitted: permitted::of_subscribers(),
             linearizable_reads: false,
+            eventual: false,
         }
     }
 
@@ -82,6 +87,9 @@ impl Promise {
     pub fn permits(&self, anomaly: &str, scope: Scope) -> Option<&str> {
         if scope == Scope::Lost {
             return Some(permitted::AFTER_A_LOSS);
+        }
+        if scope == Scope::Expected {
+            return Some(permitted::EXPECTED);
         }
         self.permitted
             .iter()

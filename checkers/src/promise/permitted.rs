@@ -21,6 +21,8 @@ pub enum Scope {
     Retried,
     /// Only those of consumers whose partitions are assigned to them.
     Subscribed,
+    /// Those that every log of this kind shows; no promise is against them.
+    Expected,
 }
 
 impl Scope {
@@ -124,6 +126,9 @@ pub(super) fn of_subscribers() -> Vec<Permitted> {
 /// Why what follows from a loss is no second accusation.
 pub(super) const AFTER_A_LOSS: &str =
     "it follows from the loss of an acknowledged record, which is judged by itself";
+
+/// Why what every log of this kind shows accuses nobody.
+pub(super) const EXPECTED: &str = "several producers share a log, its transactions do not isolate writes from each other, and a reply may end anywhere";
 
 const UNCLEAN: &str =
     "unclean leader election lets a replica lead that never had all committed records";
