@@ -15,6 +15,7 @@ pub mod history;
 mod measures;
 pub mod models;
 pub mod promise;
+pub mod stream;
 mod verdict;
 
 pub use check::{Findings, check};

@@ -7,6 +7,7 @@
 
 mod error;
 mod header;
+mod lines;
 mod op;
 mod process;
 mod read_info;
@@ -17,10 +18,13 @@ pub mod words;
 
 pub use error::HistoryError;
 pub use header::{Header, TopicInfo};
+pub(crate) use lines::Lines;
+pub use lines::MAX_LINE_BYTES;
 pub use op::{Attempt, Op, OpType, Outcome};
 pub use process::Process;
 pub use read_info::ReadInfo;
 pub use reader::HistoryReader;
+pub(crate) use reader::{looks_like_header, read_header, read_op};
 pub use value::{Mop, Records, SendMop, Txn, Value};
 
 /// The other end of an op: the completion of an invoke, the invoke of a

@@ -1,15 +1,13 @@
 //! Reads JSON lines into a [`History`] without touching a file.
 //!
-//! Memory is bounded: a line longer than [`MAX_LINE_BYTES`] and a history that
+//! Memory is bounded: a line longer than a limit and a history that
 //! would fill more than [`MAX_HISTORY_BYTES`] are errors. A torn last line is
 //! forgiven (the recorder was killed while writing it); any other malformed
 //! line is an error with its number.
 
+use super::lines::Lines;
 use super::op::Line;
 use super::{Header, History, HistoryError, Op, Value};
-
-/// Longest line that is read.
-pub const MAX_LINE_BYTES: usize = 8 << 20;
 
 /// Largest history that is kept, as estimated from its ops.
 pub const MAX_HISTORY_BYTES: u64 = 8 << 30;
@@ -19,10 +17,8 @@ pub const MAX_HISTORY_BYTES: u64 = 8 << 30;
 pub struct HistoryReader {
     header: Option<Header>,
     ops: Vec<Op>,
-    lines: u64,
+    lines: Lines,
     bytes_kept: u64,
-    rest: Vec<u8>,
-    blank: Option<u64>,
 }
 
 impl HistoryReader {
@@ -32,80 +28,46 @@ impl HistoryReader {
     }
 
     /// Takes bytes as they come; lines may span calls.
-    pub fn push_bytes(&mut self, mut bytes: &[u8]) -> Result<(), HistoryError> {
-        while let Some(end) = bytes.iter().position(|&byte| byte == b'\n') {
-            let (line, after) = (&bytes[..end], &bytes[end + 1..]);
-            if self.rest.is_empty() {
-                self.push_line(line)?;
-            } else {
-                self.keep_rest(line)?;
-                let whole = std::mem::take(&mut self.rest);
-                self.push_line(&whole)?;
-            }
-            bytes = after;
-        }
-        self.keep_rest(bytes)
+    pub fn push_bytes(&mut self, bytes: &[u8]) -> Result<(), HistoryError> {
+        let mut lines = std::mem::take(&mut self.lines);
+        let read = lines.push_bytes(bytes, |number, line| self.read_line(number, line));
+        self.lines = lines;
+        read
     }
 
     /// Takes one whole line, with or without its newline. Blank lines may only
     /// end a history.
     pub fn push_line(&mut self, line: &[u8]) -> Result<(), HistoryError> {
-        self.lines += 1;
-        self.refuse_length(line.len())?;
-        let line = line.trim_ascii();
-        if line.is_empty() {
-            self.blank.get_or_insert(self.lines);
-            return Ok(());
-        }
-        match self.blank {
-            Some(blank) => Err(HistoryError::new(blank, "a blank line inside the history")),
-            None => self.read_line(line),
-        }
+        let mut lines = std::mem::take(&mut self.lines);
+        let read = lines.push_line(line, &mut |number, line: &[u8]| {
+            self.read_line(number, line)
+        });
+        self.lines = lines;
+        read
     }
 
     /// Ends the history. What is left without a newline is read when it is a
     /// whole line and dropped when it is torn.
     pub fn finish(mut self) -> Result<History, HistoryError> {
-        let rest = std::mem::take(&mut self.rest);
+        let rest = self.lines.take_rest();
         if !rest.is_empty() {
             let _torn = self.push_line(&rest);
         }
         History::new(self.header, self.ops)
     }
 
-    fn keep_rest(&mut self, bytes: &[u8]) -> Result<(), HistoryError> {
-        if self.rest.len() + bytes.len() > MAX_LINE_BYTES {
-            self.lines += 1;
-            return self.refuse_length(self.rest.len() + bytes.len());
-        }
-        self.rest.extend_from_slice(bytes);
-        Ok(())
-    }
-
-    fn refuse_length(&self, length: usize) -> Result<(), HistoryError> {
-        if length <= MAX_LINE_BYTES {
-            return Ok(());
-        }
-        Err(HistoryError::new(
-            self.lines,
-            format!(
-                "the line is longer than {MAX_LINE_BYTES} bytes; no recorder of ours writes such lines"
-            ),
-        ))
-    }
-
-    fn read_line(&mut self, line: &[u8]) -> Result<(), HistoryError> {
+    fn read_line(&mut self, number: u64, line: &[u8]) -> Result<(), HistoryError> {
         let text = std::str::from_utf8(line)
-            .map_err(|error| HistoryError::new(self.lines, format!("not UTF-8: {error}")))?;
+            .map_err(|error| HistoryError::new(number, format!("not UTF-8: {error}")))?;
         if self.ops.is_empty() && self.header.is_none() && looks_like_header(text) {
-            self.header = Some(self.read_header(text)?);
+            self.header = Some(read_header(number, text)?);
             return Ok(());
         }
-        let op = self.read_op(text)?;
+        let op = read_op(number, text, self.ops.last())?;
         self.bytes_kept += estimated_size(&op);
         if self.bytes_kept > MAX_HISTORY_BYTES {
             return Err(HistoryError::new(
-                self.lines,
+                number,
                 format!(
                     "the history needs more than {MAX_HISTORY_BYTES} bytes of memory; split it by partition"
                 ),
@@ -114,36 +76,37 @@ impl HistoryReader {
         self.ops.push(op);
         Ok(())
     }
+}
 
-    fn read_header(&self, text: &str) -> Result<Header, HistoryError> {
-        let header: Header = serde_json::from_str(text)
-            .map_err(|error| HistoryError::new(self.lines, format!("malformed header: {error}")))?;
-        if header.plimsoll == 1 {
-            return Ok(header);
-        }
-        Err(HistoryError::new(
-            self.lines,
-            format!("format version {} is not known, only 1", header.plimsoll),
-        ))
+/// Reads a header's line.
+pub(crate) fn read_header(number: u64, text: &str) -> Result<Header, HistoryError> {
+    let header: Header = serde_json::from_str(text)
+        .map_err(|error| HistoryError::new(number, format!("malformed header: {error}")))?;
+    if header.plimsoll == 1 {
+        return Ok(header);
     }
+    Err(HistoryError::new(
+        number,
+        format!("format version {} is not known, only 1", header.plimsoll),
+    ))
+}
 
-    fn read_op(&self, text: &str) -> Result<Op, HistoryError> {
-        let line: Line = serde_json::from_str(text)
-            .map_err(|error| HistoryError::new(self.lines, format!("malformed op: {error}")))?;
-        let previous = self.ops.last();
-        let mut op = line.op;
-        op.index = line
-            .index
-            .unwrap_or_else(|| previous.map_or(0, |op| op.index.saturating_add(1)));
-        op.time = line
-            .time
-            .unwrap_or_else(|| previous.map_or(0, |op| op.time));
-        Ok(op)
-    }
+/// Reads an op's line; position and time may be left to those of the op before.
+pub(crate) fn read_op(number: u64, text: &str, previous: Option<&Op>) -> Result<Op, HistoryError> {
+    let line: Line = serde_json::from_str(text)
+        .map_err(|error| HistoryError::new(number, format!("malformed op: {error}")))?;
+    let mut op = line.op;
+    op.index = line
+        .index
+        .unwrap_or_else(|| previous.map_or(0, |op| op.index.saturating_add(1)));
+    op.time = line
+        .time
+        .unwrap_or_else(|| previous.map_or(0, |op| op.time));
+    Ok(op)
 }
 
 /// The header is the only line with this field.
-fn looks_like_header(text: &str) -> bool {
+pub(crate) fn looks_like_header(text: &str) -> bool {
     text.get(..256.min(text.len()))
         .unwrap_or(text)
         .contains("\"plimsoll\"")

@@ -1,26 +1,18 @@
-//! A log that replicates as Kafka does, under cuts, kills and pauses: whatever
-//! it does must not be accused. A false alarm here is a bug of a checker.
-//!
-//! The model is one partition on three nodes: followers pull, the high
-//! watermark is the least log end in the in-sync set, elections are clean, a
-//! deposed leader goes on serving until it learns better, and every read comes
-//! from any replica up to its own watermark. With a bug switched on the same
-//! schedules must be found out.
+//! The model: one partition on three nodes.
 
 use plimsoll_checkers::history::{
     Header, History, Op, OpType, Process, ReadInfo, SendMop, TopicInfo, Value,
 };
 use plimsoll_checkers::promise::{Acks, FaultClasses, Flush, Promise, Settings};
-use plimsoll_checkers::{Validity, Verdict, check, judge};
 
-const KEY: &str = "log-0";
-const NODES: usize = 3;
+pub const KEY: &str = "log-0";
+pub const NODES: usize = 3;
 
 /// A generator of its own: the same numbers everywhere, for ever.
-struct Chance(u64);
+pub struct Chance(pub u64);
 
 impl Chance {
-    fn next(&mut self) -> u64 {
+    pub fn next(&mut self) -> u64 {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -29,11 +21,11 @@ impl Chance {
         mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20
     }
 
-    fn below(&mut self, limit: usize) -> usize {
+    pub fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit as u64) as usize
     }
 
-    fn in_hundred(&mut self, percent: u64) -> bool {
+    pub fn in_hundred(&mut self, percent: u64) -> bool {
         self.next() % 100 < percent
     }
 }
@@ -59,7 +51,7 @@ struct Waiting {
     epoch: i32,
 }
 
-struct Model {
+pub struct Model {
     chance: Chance,
     acks: Acks,
     bug: bool,
@@ -78,7 +70,7 @@ struct Model {
 }
 
 impl Model {
-    fn new(seed: u64, acks: Acks, bug: bool) -> Self {
+    pub fn new(seed: u64, acks: Acks, bug: bool) -> Self {
         let node = Replica {
             incarnation: 1,
             ..Replica::default()
@@ -113,7 +105,7 @@ impl Model {
         self.next_process
     }
 
-    fn run(mut self, steps: usize) -> History {
+    pub fn run(mut self, steps: usize) -> History {
         for _ in 0..steps {
             self.step();
         }
@@ -248,8 +240,7 @@ impl Model {
         let (consumer, node) = (self.chance.below(3), self.chance.below(NODES));
         let from = self.consumers[consumer];
         let process = self.process();
-        self.record(process, OpType::Invoke, "poll", Value::Poll(None))
-            .client = Some(format!("r{consumer}"));
+        self.begin_poll(process, from).client = Some(format!("r{consumer}"));
         if self.nodes[node].down || from > self.nodes[node].log.len() {
             self.record(process, OpType::Fail, "poll", Value::Poll(None));
             return;
@@ -257,6 +248,16 @@ impl Model {
         let most = 1 + self.chance.below(6);
         let next = self.read(process, node, from, most, false);
         self.consumers[consumer] = next;
+    }
+
+    fn begin_poll(&mut self, process: u64, from: usize) -> &mut Op {
+        let op = self.record(process, OpType::Invoke, "poll", Value::Poll(None));
+        let asked = ReadInfo {
+            from: from as i64,
+            ..ReadInfo::default()
+        };
+        op.reads.insert(KEY.to_owned(), asked);
+        op
     }
 
     /// Answers a read; gives the offset where the next one begins.
@@ -418,7 +419,7 @@ impl Model {
             let mut from = 0;
             while from < end {
                 let process = self.process();
-                self.record(process, OpType::Invoke, "poll", Value::Poll(None));
+                self.begin_poll(process, from);
                 from = self.read(process, node, from, 7, true);
             }
         }
@@ -437,7 +438,7 @@ fn topic() -> TopicInfo {
     }
 }
 
-fn settings(acks: Acks) -> Settings {
+pub fn settings(acks: Acks) -> Settings {
     Settings {
         acks,
         min_insync: if acks == Acks::All { 2 } else { 1 },
@@ -448,65 +449,4 @@ fn settings(acks: Acks) -> Settings {
         idempotent: false,
         retries: 0,
     }
-}
-
-fn verdict(seed: u64, acks: Acks, bug: bool) -> Verdict {
-    let history = Model::new(seed, acks, bug).run(400);
-    let promise = history.header().expect("a header").promise.clone();
-    judge(check(&history), &promise)
-}
-
-#[test]
-fn a_correct_log_is_never_accused_under_acks_all() {
-    let (mut acked, mut changed) = (0, 0);
-    for seed in 0..400 {
-        let verdict = verdict(seed, Acks::All, false);
-        let why: Vec<_> = verdict
-            .anomalies
-            .iter()
-            .map(|one| &one.finding.sentence)
-            .collect();
-        if verdict.measures.acked > 0 {
-            assert_eq!(
-                verdict.valid,
-                Validity::Valid,
-                "seed {seed}: {why:?} {:?}",
-                verdict.reason
-            );
-        }
-        assert!(why.is_empty(), "seed {seed}: {why:?}");
-        acked += verdict.measures.acked;
-        changed += verdict.measures.indeterminate;
-    }
-    assert!(
-        acked > 5_000 && changed > 300,
-        "{acked} acked, {changed} unknown"
-    );
-}
-
-#[test]
-fn a_correct_log_pays_only_the_known_price_under_acks_one() {
-    let mut lost = 0;
-    for seed in 0..400 {
-        let verdict = verdict(seed, Acks::Leader, false);
-        let why: Vec<_> = verdict
-            .anomalies
-            .iter()
-            .filter(|one| !one.permitted)
-            .map(|one| &one.finding.sentence)
-            .collect();
-        assert!(why.is_empty(), "seed {seed}: {why:?}");
-        lost += verdict.measures.lost_acked;
-    }
-    assert!(
-        lost > 150,
-        "only {lost} records lost: the schedules are too kind"
-    );
-}
-
-#[test]
-fn an_answer_before_replication_is_found_out() {
-    let found = (0..200).filter(|&seed| verdict(seed, Acks::All, true).valid == Validity::Invalid);
-    let found = found.count();
-    assert!(found > 60, "found in {found} of 200 schedules");
 }
