@@ -58,6 +58,9 @@ fn doubts(facts: &Facts<'_>, measures: &Measures) -> Vec<String> {
     } else if measures.acked == 0 && !shows_unacknowledged(facts) {
         doubts.push("nothing was acknowledged, so nothing was put to the test".to_owned());
     }
+    if facts.nemesis_ops().any(|op| op.f == "stopped") {
+        doubts.push("the run was stopped before its time".to_owned());
+    }
     if let Some(settled) = facts.settled.as_ref().filter(|settled| !settled.settled) {
         doubts.push(format!(
             "not recovered at the settle limit: {}",

@@ -131,7 +131,12 @@ pub(crate) fn pairs(facts: &Facts<'_>, partition: &Partition<'_>, trusted: bool)
                     continue;
                 };
                 if let Some((_, high)) = partition.places(send) {
-                    let after = (Part::Send(row), high, read_key(high));
+                    // Of a record that a read showed before it was sent `phantom-read` speaks.
+                    let key = match trusted {
+                        true => append_key(high),
+                        false => read_key(high),
+                    };
+                    let after = (Part::Send(row), high, key);
                     compare(&mut pairs, Guarantee::MonotonicWrites, appended, after);
                     compare(&mut pairs, Guarantee::WritesFollowReads, read, after);
                 }
@@ -315,7 +320,11 @@ fn stands_below(facts: &Facts<'_>, partition: &Partition<'_>, pair: &Pair) -> bo
                 Some(read) => witness::holds(facts.op(read.ret), partition.key, send.value),
                 None => witness::names(facts.op(send.ret), partition.key, send.value),
             };
-            shown && pair.stands < pair.reached
+            let below = match pair.before {
+                Part::Send(_) => pair.stands < pair.reached,
+                Part::Read(_) => pair.stands <= pair.reached,
+            };
+            shown && below
         }
         Part::Read(row) => {
             let op = facts.op(partition.reads[row as usize].ret);

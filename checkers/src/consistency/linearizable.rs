@@ -14,7 +14,7 @@ pub(super) fn holds(partition: &Partition<'_>) -> bool {
         match event {
             Event::SendInvoked(row) => {
                 let places = partition.places(&partition.sends[row as usize]);
-                if places.is_some_and(|(_, high)| newest > read_key(high)) {
+                if places.is_some_and(|(_, high)| newest > append_key(high)) {
                     return false;
                 }
             }

@@ -1,12 +1,13 @@
 //! Sequential consistency over all partitions.
 //!
-//! It is not local, so the partitions are taken together: each client's ops form a chain, each
-//! partition's appends form a chain by offset, a read comes after the last append below its key and
-//! before the first one above. All of these are precedences and nothing else is asked, so an order
-//! exists exactly when they are acyclic.
+//! It is not local, so the partitions are taken together: each client's ops form a chain, and each
+//! partition's ops stand by their keys (an append at offset o at 2o+1, a read at twice its high
+//! watermark; without one, anywhere after what it shows). All of these are precedences and nothing
+//! else is asked, so an order exists exactly when they are acyclic.
 
 use std::collections::BTreeMap;
 
+use crate::anomalies::append_key;
 use crate::facts::{Facts, Partition};
 use crate::history::Process;
 
@@ -20,18 +21,24 @@ pub(super) fn holds(facts: &Facts<'_>) -> bool {
     graph.is_acyclic()
 }
 
-/// Edges among ops, named by the positions of their invokes.
+/// Edges among ops, named by the positions of their invokes, and nodes between them.
 struct Precedences {
     edges: Vec<(u32, u32)>,
-    ops: usize,
+    nodes: usize,
 }
 
 impl Precedences {
     fn new(ops: usize) -> Self {
         Self {
             edges: Vec::new(),
-            ops,
+            nodes: ops,
         }
+    }
+
+    /// A node that is no op.
+    fn between(&mut self) -> u32 {
+        self.nodes += 1;
+        self.nodes as u32 - 1
     }
 
     fn add(&mut self, before: u32, after: u32) {
@@ -44,11 +51,11 @@ impl Precedences {
     fn is_acyclic(mut self) -> bool {
         self.edges.sort_unstable();
         self.edges.dedup();
-        let mut waiting = vec![0_u32; self.ops];
+        let mut waiting = vec![0_u32; self.nodes];
         for &(_, after) in &self.edges {
             waiting[after as usize] += 1;
         }
-        let mut ready: Vec<u32> = (0..self.ops as u32)
+        let mut ready: Vec<u32> = (0..self.nodes as u32)
             .filter(|&op| waiting[op as usize] == 0)
             .collect();
         let mut done = 0;
@@ -62,20 +69,18 @@ impl Precedences {
                 }
             }
         }
-        done == self.ops
+        done == self.nodes
     }
 }
 
+/// Everything of one partition that has a key, by key; reads of one key are not ordered among
+/// themselves. Between two keys stands a node of its own, so that edges stay linear.
 fn order_partition(partition: &Partition<'_>, graph: &mut Precedences) {
-    let mut appends: Vec<(i64, u32)> = partition
-        .sends
-        .iter()
-        .filter_map(|send| Some((partition.places(send)?.0, send.invoke)))
+    let appends = partition.sends.iter();
+    let mut keyed: Vec<(i128, u32)> = appends
+        .filter_map(|send| Some((append_key(partition.places(send)?.0), send.invoke)))
         .collect();
-    appends.sort_unstable();
-    for pair in appends.windows(2) {
-        graph.add(pair[0].1, pair[1].1);
-    }
+    let mut open_ended: Vec<(i128, u32)> = Vec::new();
     for read in partition
         .reads
         .iter()
@@ -87,15 +92,29 @@ fn order_partition(partition: &Partition<'_>, graph: &mut Precedences) {
             .last()
             .map_or(0, |record| record.0.saturating_add(1));
         // What it shows is before it even where its watermark was sampled earlier.
-        let low = hw.unwrap_or(0).max(shown);
-        let first_after = appends.partition_point(|append| append.0 < low);
-        if let Some(before) = first_after.checked_sub(1) {
-            graph.add(appends[before].1, read.invoke);
-        }
-        if let (Some(_), Some(after)) = (hw, appends.get(first_after)) {
-            graph.add(read.invoke, after.1);
+        let low = 2 * i128::from(hw.unwrap_or(0).max(shown));
+        match hw {
+            Some(_) => keyed.push((low, read.invoke)),
+            None => open_ended.push((low, read.invoke)),
         }
     }
+    keyed.sort_unstable();
+    open_ended.sort_unstable();
+    let mut open_ended = open_ended.into_iter().peekable();
+    let mut before = graph.between();
+    for group in keyed.chunk_by(|one, other| one.0 == other.0) {
+        let after = graph.between();
+        graph.add(before, after);
+        while let Some((_, read)) = open_ended.next_if(|read| read.0 < group[0].0) {
+            graph.add(before, read);
+        }
+        for &(_, op) in group {
+            graph.add(before, op);
+            graph.add(op, after);
+        }
+        before = after;
+    }
+    open_ended.for_each(|(_, read)| graph.add(before, read));
 }
 
 fn order_clients(facts: &Facts<'_>, graph: &mut Precedences) {

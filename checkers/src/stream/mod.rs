@@ -301,6 +301,9 @@ impl LogStream {
         let crate::history::Value::Other(Json::Object(fields)) = &op.value else {
             return;
         };
+        if op.f == "stopped" {
+            self.give_up("a run that was stopped before its time");
+        }
         let phase = fields.get("phase").and_then(Json::as_str);
         self.faults += u64::from(phase == Some("installed"));
         if op.f == "settled" {

@@ -176,7 +176,7 @@ impl Partition {
         } else {
             self.highest_acked = self.highest_acked.max(offset);
         }
-        tally.refuted |= send.floors.key > 2 * (offset + 1);
+        tally.refuted |= send.floors.key > 2 * offset + 1;
         self.floors.reached = self.floors.reached.max(offset);
         self.floors.acked = self.floors.acked.max(offset);
         self.floors.key = self.floors.key.max(2 * offset + 1);

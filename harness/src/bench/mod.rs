@@ -82,6 +82,7 @@ fn measure(
         nemesis: Box::<Composed>::default(),
         wiring,
         recorder,
+        live: None,
         start,
         watcher: &mut Silent,
     })?;

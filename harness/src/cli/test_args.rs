@@ -233,6 +233,9 @@ pub struct TestArgs {
     /// Count every loss as a violation
     #[arg(long)]
     pub strict: bool,
+    /// Judge while the run goes on and end it, healed and read, at the first violation
+    #[arg(long)]
+    pub stop_at_violation: bool,
     /// Where runs are kept
     #[arg(long, default_value = "results")]
     pub out: PathBuf,

@@ -52,7 +52,7 @@ impl Recorder {
     }
 
     /// Stamps a line; it is on disk a few milliseconds later.
-    pub fn record(&mut self, mut op: Op) {
+    pub fn record(&mut self, op: &mut Op) {
         let elapsed = u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.last_ns = self.last_ns.max(elapsed);
         op.index = self.next_index;
@@ -123,7 +123,12 @@ mod tests {
         let mut recorder = Recorder::create(&path, &header(), Instant::now()).expect("a journal");
         for process in 0..100 {
             let process = Process::Client(process);
-            recorder.record(Op::new(process, OpType::Invoke, "poll", Value::Poll(None)));
+            recorder.record(&mut Op::new(
+                process,
+                OpType::Invoke,
+                "poll",
+                Value::Poll(None),
+            ));
         }
         recorder.close().expect("everything is written");
         let text = std::fs::read(&path).expect("it is there");

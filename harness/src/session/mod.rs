@@ -168,7 +168,12 @@ impl Session {
                 self.settle(out);
             }
             Event::Timer => self.timers.woken(),
-            Event::Stop => self.stopping = true,
+            Event::Stop if !self.stopping => {
+                self.stopping = true;
+                let line = record::nemesis("stopped", serde_json::json!({}));
+                out.push(Command::Record(Box::new(line)));
+            }
+            Event::Stop => {}
         }
         while let Some(timer) = self.timers.pop_due(now_ns) {
             self.timer(timer, out);

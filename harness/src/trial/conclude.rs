@@ -28,7 +28,8 @@ pub fn conclude(plan: &Plan<'_>, ended: Ended) -> anyhow::Result<Exit> {
     let mut verdict = judge(check(&history), &plan.promise());
     verdict.seed = Some(plan.seed);
     if let Some(after) = ended.stopped_after {
-        cut_short(&mut verdict, after, plan.invocation.args.time_limit.ms);
+        let at = ended.violation.as_deref();
+        cut_short(&mut verdict, after, plan.invocation.args.time_limit.ms, at);
     }
     let meta = meta(plan, &history);
     report::write(plan.folder.path(), &history, &verdict, &meta)?;
@@ -53,14 +54,15 @@ pub fn conclude(plan: &Plan<'_>, ended: Ended) -> anyhow::Result<Exit> {
 
 /// A run that somebody stopped has not shown what it was asked to: a violation stays one, but
 /// nothing found is no answer.
-fn cut_short(verdict: &mut Verdict, after: Duration, time_limit_ms: u64) {
+fn cut_short(verdict: &mut Verdict, after: Duration, time_limit_ms: u64, at: Option<&str>) {
     if verdict.valid == Validity::Valid {
         verdict.valid = Validity::Unknown;
     }
     let why = format!(
-        "the run was stopped after {:.1} s of {:.1} s",
+        "the run was stopped after {:.1} s of {:.1} s{}",
         after.as_secs_f64(),
-        Duration::from_millis(time_limit_ms).as_secs_f64()
+        Duration::from_millis(time_limit_ms).as_secs_f64(),
+        at.map_or(String::new(), |at| format!(", at a violation: {at}")),
     );
     verdict.reason = Some(match verdict.reason.take() {
         Some(reason) => format!("{why}; {reason}"),

@@ -21,7 +21,7 @@ use self::progress::Progress;
 use crate::cli::{Invocation, Where};
 use crate::exit::Exit;
 use crate::journal::Recorder;
-use crate::runner::real::{self, Ended, Run};
+use crate::runner::real::{self, Ended, Live, Run};
 use crate::session::Session;
 use crate::store::RunFolder;
 use crate::systems::{Builtin, Layout, NodeSet, System, plane_ports};
@@ -85,6 +85,11 @@ fn carry_out(plan: &Plan<'_>, lab: Option<&Lab>) -> anyhow::Result<Ended> {
         nemesis,
         wiring,
         recorder,
+        live: plan
+            .invocation
+            .args
+            .stop_at_violation
+            .then(|| Live::new(&header)),
         start,
         watcher: &mut progress,
     });

@@ -4,17 +4,20 @@
 
 mod connection;
 mod injector;
+mod live;
 mod monitor;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use plimsoll_checkers::history::Op;
 use plimsoll_nemesis::inject::Nemesis;
 use plimsoll_nemesis::lab::Place;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 pub use self::connection::{Call, Connection};
+pub use self::live::Live;
 
 use self::connection::Connections;
 use self::injector::Injector;
@@ -64,6 +67,8 @@ pub struct Run<'a> {
     pub nemesis: Box<dyn Nemesis>,
     pub wiring: Wiring,
     pub recorder: Recorder,
+    /// Judges meanwhile and stops the run at its first violation.
+    pub live: Option<Live>,
     pub start: Instant,
     pub watcher: &'a mut dyn Watcher,
 }
@@ -74,6 +79,8 @@ pub struct Ended {
     pub recorder: Recorder,
     /// How far the run had come when somebody stopped it, where somebody did.
     pub stopped_after: Option<Duration>,
+    /// The violation at which it was stopped, where it was.
+    pub violation: Option<String>,
     /// Why the test bed failed, where it did. The journal is whole all the same.
     pub failure: Option<TestBedError>,
 }
@@ -97,6 +104,8 @@ async fn run_inside(run: Run<'_>) -> Ended {
     let mut shell = Shell {
         session: run.session,
         recorder: run.recorder,
+        live: run.live,
+        violation: None,
         connections,
         injector,
         start: run.start,
@@ -111,6 +120,7 @@ async fn run_inside(run: Run<'_>) -> Ended {
         session: shell.session,
         recorder: shell.recorder,
         stopped_after: shell.stopped_after,
+        violation: shell.violation,
         failure,
     }
 }
@@ -118,6 +128,8 @@ async fn run_inside(run: Run<'_>) -> Ended {
 struct Shell {
     session: Session,
     recorder: Recorder,
+    live: Option<Live>,
+    violation: Option<String>,
     connections: Connections,
     injector: Injector,
     start: Instant,
@@ -188,8 +200,20 @@ impl Shell {
         let now_ns = u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let mut commands = Vec::new();
         self.session.step(now_ns, event, &mut commands);
+        let had = self.violation.is_some();
         for command in commands {
             self.carry_out(command);
+        }
+        if self.violation.is_some() && !had && self.finished.is_none() {
+            self.stopped_after.get_or_insert(self.start.elapsed());
+            self.step(Event::Stop);
+        }
+    }
+
+    fn record(&mut self, mut op: Op) {
+        self.recorder.record(&mut op);
+        if let Some(live) = &mut self.live {
+            self.violation = live.see(&op).or(self.violation.take());
         }
     }
 
@@ -206,7 +230,7 @@ impl Shell {
             }
             Command::Inject { planned, view } => self.injector.inject(planned, view),
             Command::Heal { id } => self.injector.heal(id),
-            Command::Record(op) => self.recorder.record(*op),
+            Command::Record(op) => self.record(*op),
             Command::WakeAt(at) => self.wake_ns = Some(at),
             Command::GiveUp(why) => self.fail(why),
             Command::Finished => self.finished = self.finished.take().or(Some(None)),
