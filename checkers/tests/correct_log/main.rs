@@ -8,6 +8,7 @@
 //! schedules must be found out.
 
 mod model;
+mod mutations;
 mod streams;
 
 use plimsoll_checkers::promise::Acks;
