@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use plimsoll_checkers::history::{History, HistoryReader};
+use plimsoll_checkers::models::{Model, ModelOptions, judge_model};
 use plimsoll_checkers::{check, realtime_lag, unseen_series};
 use serde_json::Value as Json;
 
@@ -93,4 +94,64 @@ fn what_nobody_has_seen_yet_is_counted_as_jepsen_does() {
             );
         }
     }
+}
+
+/// A field of Jepsen's result: a count under `counts`, anything else beside it.
+fn field<'v>(verdict: &'v Json, name: &str) -> &'v Json {
+    let name = name.replace('-', "_");
+    match name.as_str() {
+        "attempted_count" => &verdict["counts"]["attempt_count"],
+        _ if name.ends_with("_count") => &verdict["counts"][&name],
+        _ => &verdict[&name],
+    }
+}
+
+/// Jepsen's own maps have dashes in the names of their fields.
+fn underscored(value: &Json) -> Json {
+    match value {
+        Json::Array(list) => list.iter().map(underscored).collect(),
+        Json::Object(map) => {
+            let fields = map.iter();
+            let fields = fields.map(|(name, value)| (name.replace('-', "_"), underscored(value)));
+            Json::Object(fields.collect())
+        }
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn the_other_checkers_give_jepsens_results_field_by_field() {
+    let models = [
+        "total-queue",
+        "set-full",
+        "counter",
+        "unique-ids",
+        "queue(unordered-queue)",
+    ];
+    let kept = |expected: &Json| {
+        expected["checker"]
+            .as_str()
+            .is_some_and(|name| models.contains(&name))
+    };
+    let Some(cases) = cases_of(kept) else {
+        return;
+    };
+    assert!(cases.len() >= 18, "only {} cases", cases.len());
+    let mut wrong = Vec::new();
+    for case in cases {
+        let name = case["expected"]["checker"].as_str().unwrap();
+        let model: Model = name.split('(').next().unwrap().parse().unwrap();
+        let verdict = judge_model(&read(&case), model, &ModelOptions::default()).unwrap();
+        let verdict = serde_json::to_value(verdict).unwrap();
+        for (name, expected) in case["expected"]["result"].as_object().unwrap() {
+            let got = field(&verdict, name);
+            if *got != underscored(expected) {
+                wrong.push(format!(
+                    "{} {name}: {got} instead of {expected}",
+                    case["id"]
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -17,6 +17,7 @@ mod total_queue;
 mod unique_ids;
 mod verdict;
 mod versioned_register;
+mod vocabulary;
 
 use std::str::FromStr;
 
