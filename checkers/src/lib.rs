@@ -10,6 +10,7 @@ mod anomalies;
 mod check;
 mod facts;
 mod finding;
+pub mod formats;
 pub mod history;
 mod measures;
 pub mod models;
