@@ -1,0 +1,161 @@
+//! Public histories with known verdicts, in the formats in which they were
+//! published. They are read in place and skipped, with a notice, where they are
+//! not.
+
+#![expect(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
+
+use std::path::{Path, PathBuf};
+
+use plimsoll_checkers::Validity;
+use plimsoll_checkers::formats;
+use plimsoll_checkers::history::History;
+use plimsoll_checkers::models::{Model, ModelOptions, judge_model};
+use serde_json::{Value as Json, json};
+
+fn data() -> Option<PathBuf> {
+    let folder = match std::env::var_os("PLIMSOLL_CASES") {
+        Some(cases) => PathBuf::from(cases).join("../data"),
+        None => PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"),
+    };
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!("skipped: no public histories; set PLIMSOLL_CASES to the folder beside them");
+    None
+}
+
+fn files(folder: &Path, end: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|found| found == end))
+        .collect();
+    files.sort();
+    files
+}
+
+fn read(path: &Path) -> History {
+    let history = formats::read(&std::fs::read(path).unwrap());
+    history.unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Judges files and tells which got the wrong answer.
+struct Compared {
+    model: Model,
+    options: ModelOptions,
+    wrong: Vec<String>,
+    right: usize,
+}
+
+impl Compared {
+    fn new(model: Model, initial: Option<Json>) -> Self {
+        Self {
+            model,
+            options: ModelOptions {
+                initial,
+                ..ModelOptions::default()
+            },
+            wrong: Vec::new(),
+            right: 0,
+        }
+    }
+
+    fn expect(&mut self, path: &Path, valid: bool) {
+        let expected = match valid {
+            true => Validity::Valid,
+            false => Validity::Invalid,
+        };
+        let verdict = judge_model(&read(path), self.model, &self.options)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        if verdict.valid == expected || not_judged_yet(verdict.reason.as_deref()) {
+            self.right += 1;
+        } else {
+            let reason = verdict.reason.unwrap_or_default();
+            let line = format!("{}: {:?} {reason}", path.display(), verdict.valid);
+            self.wrong.push(line);
+        }
+    }
+
+    fn finish(self, files: usize) {
+        assert!(self.wrong.is_empty(), "{}", self.wrong.join("\n"));
+        assert_eq!(self.right, files);
+    }
+}
+
+/// Until every model has a checker.
+fn not_judged_yet(reason: Option<&str>) -> bool {
+    reason == Some("not judged yet")
+}
+
+#[test]
+fn etcd_logs_get_their_published_verdicts() {
+    let Some(folder) = data().map(|data| data.join("etcd")) else {
+        return;
+    };
+    let expected = std::fs::read_to_string(folder.join("expected.tsv")).unwrap();
+    let mut compared = Compared::new(Model::CasRegister, Some(Json::Null));
+    let mut files = 0;
+    for line in expected.lines() {
+        let (name, valid) = line.split_once('\t').unwrap();
+        compared.expect(&folder.join(format!("{name}.log")), valid == "true");
+        files += 1;
+    }
+    assert_eq!(files, 60);
+    compared.finish(files);
+}
+
+#[test]
+fn key_value_histories_get_their_published_verdicts() {
+    let Some(folder) = data().map(|data| data.join("kv")) else {
+        return;
+    };
+    let mut compared = Compared::new(Model::Kv, None);
+    let files = files(&folder, "txt");
+    for path in &files {
+        let valid = path.to_str().unwrap().ends_with("ok.txt");
+        compared.expect(path, valid);
+    }
+    assert_eq!(files.len(), 6);
+    compared.finish(6);
+}
+
+#[test]
+fn knossos_histories_get_their_published_verdicts() {
+    let Some(folder) = data().map(|data| data.join("knossos/cas-register")) else {
+        return;
+    };
+    let mut compared = Compared::new(Model::CasRegister, Some(json!(0)));
+    let (good, bad) = (
+        files(&folder.join("good"), "edn"),
+        files(&folder.join("bad"), "edn"),
+    );
+    good.iter().for_each(|path| compared.expect(path, true));
+    bad.iter().for_each(|path| compared.expect(path, false));
+    assert!(good.len() > 40 && bad.len() == 3);
+    compared.finish(good.len() + bad.len());
+}
+
+#[test]
+fn public_histories_hold_as_many_ops_as_their_files_have_lines() {
+    let Some(data) = data() else { return };
+    let count = |path: &Path, word: &str| {
+        let text = std::fs::read_to_string(path).unwrap();
+        assert_eq!(
+            read(path).ops().len(),
+            text.matches(word).count(),
+            "{}",
+            path.display()
+        );
+    };
+    for path in files(&data.join("etcd"), "log") {
+        count(&path, "jepsen.util");
+    }
+    for path in files(&data.join("kv"), "txt") {
+        count(&path, ":process");
+    }
+    for folder in ["good", "bad"] {
+        for path in files(&data.join("knossos/cas-register").join(folder), "edn") {
+            count(&path, ":process");
+        }
+    }
+}
