@@ -12,6 +12,8 @@ fn golden(name: &str) -> PathBuf {
 fn args(file: &Path) -> CheckArgs {
     CheckArgs {
         file: file.to_owned(),
+        model: None,
+        initial: None,
         promise: None,
         strict: false,
         format: Format::Json,
