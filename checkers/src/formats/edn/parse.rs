@@ -19,28 +19,29 @@ pub(super) struct Fault {
     pub incomplete: bool,
 }
 
-/// The one form in `text`, `None` where all of it is discarded.
-pub(super) fn parse_one(text: &str) -> Result<Option<Json>, Fault> {
+/// An op's map with the byte at which it begins, `None` where all of `text` is
+/// discarded.
+pub(super) fn parse_op(text: &str) -> Result<Option<(usize, Json)>, Fault> {
     let mut parser = Parser { text, at: 0 };
     parser.skip(0)?;
+    let from = parser.at;
     if parser.peek().is_none() {
         return Ok(None);
     }
     let form = parser.form(0)?;
-    parser.skip(0)?;
-    match parser.peek() {
-        None => Ok(Some(form)),
-        Some(_) => Err(parser.fault("a second form where one was expected")),
+    if !form.is_object() {
+        parser.at = from;
+        return Err(parser.fault("an op is a map, and this is none"));
     }
+    parser.end().map(|()| Some((from, form)))
 }
 
 /// A value that stands alone, as in a log's line.
 pub(in crate::formats) fn parse_value(text: &str) -> Result<Json, String> {
-    match parse_one(text) {
-        Ok(Some(value)) => Ok(value),
-        Ok(None) => Err("no value".to_owned()),
-        Err(fault) => Err(fault.reason),
-    }
+    let mut parser = Parser { text, at: 0 };
+    let value = parser.form(0);
+    let value = value.and_then(|value| parser.end().map(|()| value));
+    value.map_err(|fault| fault.reason)
 }
 
 pub(super) struct Parser<'t> {
@@ -66,6 +67,15 @@ impl<'t> Parser<'t> {
             at: self.at,
             reason: "the form does not end".to_owned(),
             incomplete: true,
+        }
+    }
+
+    /// Nothing but what is discarded may follow.
+    fn end(&mut self) -> Result<(), Fault> {
+        self.skip(0)?;
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => Err(self.fault("a second form where one was expected")),
         }
     }
 

@@ -1,14 +1,12 @@
 //! A file of EDN, as a history.
 //!
-//! The last form of ops that stand one after another may be torn, when it does
-//! not go beyond one line without an end, as in JSON lines. A vector that does not end is an
-//! error, since nothing tells how much of it is missing.
-
-use serde_json::Value as Json;
+//! The last form of ops that stand one after another may be torn, when it
+//! stands on one line, as in JSON lines. A vector that does not end is an error,
+//! since nothing tells how much of it is missing.
 
 use super::HEADER_MARK;
 use super::cut::{Around, Cut, Cutter};
-use super::parse::{Fault, parse_one};
+use super::parse::{Fault, parse_op};
 use crate::formats::carrier::Carrier;
 use crate::history::{History, HistoryError};
 
@@ -74,23 +72,19 @@ impl EdnReader {
     /// Reads the form whose brackets are balanced. Before it may stand what
     /// changes its meaning, such as `#_`; then the next form counts too.
     fn read_form(&mut self) -> Result<(), HistoryError> {
-        let form = match parse_one(self.text()?) {
-            Ok(form) => form,
+        let op = match parse_op(self.text()?) {
+            Ok(op) => op,
             Err(fault) if fault.incomplete => return Ok(()),
             Err(fault) => return Err(self.at(&fault)),
         };
-        let line = self.op_line();
-        if let Some(form) = form {
-            let Json::Object(op) = form else {
-                return Err(HistoryError::new(line, "an op is a map, and this is none"));
-            };
+        if let Some((from, op)) = op {
+            let line = self.line_at(from);
             if self.cutter.around == Around::Closed {
                 let reason = "an op after the end of the vector of ops";
                 return Err(HistoryError::new(line, reason));
             }
             self.cutter.begun = true;
-            self.carrier
-                .push(line, Json::Object(op).to_string().as_bytes())?;
+            self.carrier.push(line, op.to_string().as_bytes())?;
         }
         self.cutter.next_form();
         Ok(())
@@ -98,14 +92,15 @@ impl EdnReader {
 
     /// What is left must be nothing but what is discarded.
     fn expect_nothing(&mut self) -> Result<(), HistoryError> {
-        match parse_one(self.text()?) {
+        match parse_op(self.text()?) {
             Ok(None) => {
                 self.cutter.next_form();
                 Ok(())
             }
-            Ok(Some(_)) => {
-                let reason = "an op is a map, and this is none";
-                Err(HistoryError::new(self.op_line(), reason))
+            // A whole op was read when its last bracket came.
+            Ok(Some((from, _))) => {
+                let reason = "an op that does not stand alone";
+                Err(HistoryError::new(self.line_at(from), reason))
             }
             Err(fault) => Err(self.at(&fault)),
         }
@@ -123,27 +118,19 @@ impl EdnReader {
 
     fn text(&self) -> Result<&str, HistoryError> {
         std::str::from_utf8(&self.cutter.form).map_err(|error| {
-            let before = &self.cutter.form[..error.valid_up_to()];
-            HistoryError::new(
-                self.cutter.form_line + newlines(before),
-                format!("not UTF-8: {error}"),
-            )
+            let line = self.line_at(error.valid_up_to());
+            HistoryError::new(line, format!("not UTF-8: {error}"))
         })
     }
 
     fn at(&self, fault: &Fault) -> HistoryError {
-        let before = &self.cutter.form[..fault.at.min(self.cutter.form.len())];
-        HistoryError::new(
-            self.cutter.form_line + newlines(before),
-            fault.reason.clone(),
-        )
+        HistoryError::new(self.line_at(fault.at), fault.reason.clone())
     }
 
-    fn op_line(&self) -> u64 {
-        self.cutter.form_line
+    /// The line of a byte of the form.
+    fn line_at(&self, byte: usize) -> u64 {
+        let before = self.cutter.form.iter().take(byte);
+        let newlines = before.filter(|&&byte| byte == b'\n').count();
+        self.cutter.form_line + newlines as u64
     }
-}
-
-fn newlines(bytes: &[u8]) -> u64 {
-    bytes.iter().filter(|&&byte| byte == b'\n').count() as u64
 }

@@ -190,6 +190,11 @@ fn micro_ops_of_the_log_come_out_as_such() {
 fn errors_name_the_line_of_the_file() {
     for (text, line) in [
         (format!("{OPS}nonsense {{}}\n"), 3),
+        (format!("{OPS}nonsense\n{OPS}"), 3),
+        (
+            format!("{OPS}#_ {{}}\n\n#_ x {{:process 0, :type :ok, :f :write}}"),
+            5,
+        ),
         (format!("{OPS}nonsense\n"), 3),
         (format!("{OPS}[1 2]\n"), 3),
         (format!("{OPS}{{:process 1\n :type }}\n"), 4),
