@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// More than any input of this size can need.
 const MAX_HEAP: usize = 256 << 20;
 /// Larger inputs are no example of anything.
-const KEPT_BYTES: usize = 600;
+const KEPT_BYTES: usize = 400;
 
 /// Counts what is allocated, so that an input that costs too much is noticed.
 struct Counted;

@@ -16,7 +16,7 @@ use plimsoll_checkers::formats::{self, Format, FormatReader, edn};
 use plimsoll_checkers::history::{History, HistoryError};
 
 /// Largest input; long lines have tests of their own.
-const MAX_INPUT: usize = 1 << 16;
+const MAX_INPUT: usize = 1 << 14;
 /// Inputs that are held for mutation at most.
 const MAX_POOL: usize = 5_000;
 
@@ -101,11 +101,24 @@ fn outcome(format: Format, bytes: &[u8], chance: &mut Chance) -> String {
         }
         (Err(whole), Err(cut)) => {
             assert_eq!(whole, cut, "the cut at {middle} shows");
-            let is_number = |c: char| c.is_ascii_digit();
-            whole.reason.split(is_number).take(4).collect::<String>()
+            kind_of(&whole.reason)
         }
         (whole, cut) => panic!("whole {:?}, cut {:?}", whole.err(), cut.err()),
     }
+}
+
+/// How a reason begins and ends, without what it quotes from the input.
+fn kind_of(reason: &str) -> String {
+    let quotes = ['"', '`'];
+    let before = reason.split(quotes).next().unwrap_or(reason);
+    let after = match reason.ends_with("...") {
+        true => "",
+        false => reason.rsplit(quotes).next().unwrap_or(""),
+    };
+    let begins = before.split(' ').take(3);
+    let ends = after.rsplit(' ').take(2);
+    let letters = begins.chain(ends).flat_map(str::chars);
+    letters.filter(char::is_ascii_alphabetic).take(48).collect()
 }
 
 fn read<const N: usize>(format: Format, pieces: [&[u8]; N]) -> Result<History, HistoryError> {

@@ -34,7 +34,7 @@ pub(super) fn symbol(token: &str) -> Result<Json, String> {
         "nil" => Ok(Json::Null),
         "true" => Ok(Json::Bool(true)),
         "false" => Ok(Json::Bool(false)),
-        "'" | "~" => Err(format!("{token} is code, not data")),
+        "'" | "~" => Err(format!("\"{token}\" is code, not data")),
         name => Ok(Json::from(name)),
     }
 }
@@ -43,7 +43,7 @@ pub(super) fn symbol(token: &str) -> Result<Json, String> {
 pub(super) fn number(token: &str) -> Result<Json, String> {
     let unsigned = token.trim_start_matches(['+', '-']);
     if token.len() > unsigned.len() + 1 {
-        return Err(format!("{token} is no number"));
+        return Err(format!("{} is no number", shown(token)));
     }
     if let Some(hex) = unsigned.strip_prefix("0x") {
         return hexadecimal(token, hex);
@@ -108,11 +108,11 @@ fn all_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// So much of a token as a message can carry.
-fn shown(token: &str) -> String {
+/// So much of a token as a message can carry, in quotes.
+pub(super) fn shown(token: &str) -> String {
     match token.char_indices().nth(40) {
-        Some((end, _)) => format!("{}...", &token[..end]),
-        None => token.to_owned(),
+        Some((end, _)) => format!("\"{}...\"", &token[..end]),
+        None => format!("\"{token}\""),
     }
 }
 

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value as Json};
 
 use super::MAX_DEPTH;
-use super::atom::{self, number, special};
+use super::atom::{self, number, shown, special};
 
 /// Why a form could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -154,12 +154,12 @@ impl<'t> Parser<'t> {
             }
             self.skip(depth)?;
             if self.peek() == Some(b'}') {
-                return Err(self.fault(format!("the key \"{key}\" has no value")));
+                return Err(self.fault(format!("the key {} has no value", shown(&key))));
             }
             let value = self.form(depth + 1)?;
             if map.contains_key(&key) {
                 self.at = at;
-                return Err(self.fault(format!("the key \"{key}\" stands twice in one map")));
+                return Err(self.fault(format!("the key {} stands twice in one map", shown(&key))));
             }
             map.insert(key, value);
         }
