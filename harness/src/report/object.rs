@@ -3,7 +3,7 @@
 
 use plimsoll_checkers::Validity;
 use plimsoll_checkers::history::{History, Op, OpType};
-use plimsoll_checkers::models::{Anomaly, ModelVerdict};
+use plimsoll_checkers::models::{Anomaly, Level, ModelVerdict};
 use tabled::builder::Builder;
 use tabled::settings::object::Columns;
 use tabled::settings::peaker::PriorityMax;
@@ -86,7 +86,9 @@ fn numbers(history: &History, verdict: &ModelVerdict) -> String {
     let ended = |kind| history.ops().iter().filter(|op| op.kind == kind).count() as u64;
     table.push_record(["operations".to_owned(), count(ended(OpType::Invoke))]);
     table.push_record(["acknowledged".to_owned(), count(ended(OpType::Ok))]);
-    if let Ok(serde_json::Value::String(level)) = serde_json::to_value(&verdict.level) {
+    if verdict.level != Level::Unknown
+        && let Ok(serde_json::Value::String(level)) = serde_json::to_value(&verdict.level)
+    {
         table.push_record(["strongest level not refuted".to_owned(), level]);
         let reads = count(verdict.refutable_reads);
         table.push_record(["reads that could refute it".to_owned(), reads]);
@@ -158,4 +160,89 @@ fn columns(op: &Op, line: u64) -> [String; 6] {
         op.f.clone(),
         value,
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_checkers::formats;
+    use plimsoll_checkers::models::Model;
+
+    fn history() -> History {
+        let text = "{:process 0, :type :invoke, :f :write, :value 3}
+{:process 0, :type :ok, :f :write, :value 3}
+{:process 1, :type :invoke, :f :read, :value nil}
+{:process 1, :type :ok, :f :read, :value 4}";
+        formats::read(text.as_bytes()).expect("a history")
+    }
+
+    fn verdict(valid: Validity) -> ModelVerdict {
+        let anomaly = Anomaly {
+            kind: "nonlinearizable",
+            key: Some("x".to_owned()),
+            ops: vec![1, 3],
+            time_ns: 0,
+            message: "4 was read, which nobody wrote ".repeat(6),
+            details: [].into(),
+        };
+        ModelVerdict {
+            valid,
+            reason: (valid == Validity::Unknown).then(|| "the budget ran out".to_owned()),
+            model: Model::Register,
+            level: Level::Sessions(vec!["monotonic-reads"]),
+            refutable_reads: 1,
+            anomaly_counts: [("nonlinearizable", 7)].into(),
+            anomalies: vec![anomaly; 7],
+            counts: [("never_read_count", 12_345)].into(),
+            details: [].into(),
+        }
+    }
+
+    #[test]
+    fn the_verdict_comes_first_then_the_numbers_then_the_ops() {
+        let text = object(&history(), &verdict(Validity::Invalid), false);
+        let first = text.lines().next().expect("a line");
+        assert!(
+            first.starts_with("INVALID: ") && first.contains("(7)"),
+            "{text}"
+        );
+        for part in [
+            "12,345",
+            "never read",
+            "monotonic-reads",
+            "of key x",
+            "2 more;",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let mut rows = text
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let row = [
+            "│", "3", "│", "4", "│", "1", "│", "ok", "│", "read", "│", "4", "│",
+        ];
+        assert!(rows.any(|words| words == row), "{text}");
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 100),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn an_unknown_verdict_says_why_in_its_first_line() {
+        let text = object(&history(), &verdict(Validity::Unknown), true);
+        let first = text.lines().next().expect("a line");
+        assert!(first.contains("the budget ran out"), "{text}");
+        assert!(first.starts_with("\x1b[1;33mUNKNOWN\x1b[0m: "), "{text}");
+    }
+
+    #[test]
+    fn the_json_has_every_field_of_the_verdict() {
+        let json = object_json(&verdict(Validity::Invalid));
+        let json: serde_json::Value = serde_json::from_str(&json).expect("one object");
+        assert_eq!(json["valid"], false);
+        assert_eq!(json["level"], "monotonic-reads");
+        assert_eq!(json["anomalies"][0]["ops"], serde_json::json!([1, 3]));
+        assert_eq!(json["counts"]["never_read_count"], 12_345);
+    }
 }

@@ -208,7 +208,7 @@ fn errors_name_the_line_of_the_file() {
         (format!("[{OPS}\n3]"), 4),
         (format!("{OPS}}}\n"), 3),
         (format!("{OPS}{{:process 0, :type :ok, :f :write}}"), 3),
-        (format!(";\n;\n{{:process 0, :type :ok,\n :f :write}}"), 3),
+        (";\n;\n{:process 0, :type :ok,\n :f :write}".to_owned(), 3),
         (
             format!("{OPS}{{:process 1, :type :invoke, :f :w, :value 12x}}"),
             3,
