@@ -76,6 +76,21 @@ impl Cutter {
         }
     }
 
+    /// Takes the bytes at the head of `bytes` that only lengthen the form, and
+    /// says how many they were. Most bytes of a file are such.
+    pub fn take_run(&mut self, bytes: &[u8]) -> Result<usize, String> {
+        let run = match self.state {
+            State::String => bytes.iter().position(|byte| b"\"\\\n".contains(byte)),
+            State::Plain if !self.form.is_empty() => {
+                bytes.iter().position(|&byte| !lengthens(byte))
+            }
+            _ => return Ok(0),
+        };
+        let run = run.unwrap_or(bytes.len());
+        self.form.extend_from_slice(&bytes[..run]);
+        self.refuse_length().map(|()| run)
+    }
+
     /// Takes one byte; an error stands at the current line.
     pub fn take(&mut self, byte: u8) -> Result<Cut, String> {
         self.refuse_length()?;
@@ -223,6 +238,14 @@ impl Cutter {
             _ => Err(format!("\"{}\" closes nothing", char::from(byte))),
         }
     }
+}
+
+/// Whether a byte outside of strings means nothing but itself, wherever it is.
+fn lengthens(byte: u8) -> bool {
+    !matches!(
+        byte,
+        b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'"' | b'\\' | b';' | b'\n'
+    )
 }
 
 fn string_state(byte: u8) -> State {

@@ -33,18 +33,23 @@ impl EdnReader {
     }
 
     /// Takes bytes as they come; forms may span calls.
-    pub fn push_bytes(&mut self, bytes: &[u8]) -> Result<(), HistoryError> {
-        for &byte in bytes {
+    pub fn push_bytes(&mut self, mut bytes: &[u8]) -> Result<(), HistoryError> {
+        loop {
             let line = self.cutter.line;
-            match self.cutter.take(byte) {
-                Ok(Cut::More) => {}
-                Ok(Cut::Form) => self.read_form()?,
-                Ok(Cut::Comment) => self.read_comment(line)?,
-                Ok(Cut::End) => self.expect_nothing()?,
-                Err(reason) => return Err(HistoryError::new(line, reason)),
+            let at_line = |reason| HistoryError::new(line, reason);
+            let run = self.cutter.take_run(bytes).map_err(at_line)?;
+            bytes = &bytes[run..];
+            let Some((&byte, rest)) = bytes.split_first() else {
+                return Ok(());
+            };
+            bytes = rest;
+            match self.cutter.take(byte).map_err(at_line)? {
+                Cut::More => {}
+                Cut::Form => self.read_form()?,
+                Cut::Comment => self.read_comment(line)?,
+                Cut::End => self.expect_nothing()?,
             }
         }
-        Ok(())
     }
 
     /// Ends the history.
