@@ -10,7 +10,12 @@ pub(super) fn sniff(head: &[u8]) -> Format {
     let text = head.trim_ascii_start();
     match text.first() {
         Some(b'{') => sniff_map(&text[1..]),
-        Some(b'[' | b'(' | b';' | b'#' | b'^') => Format::Edn,
+        // A list of JSON objects is not read, but the reader of JSON says so best.
+        Some(b'[') => match text[1..].trim_ascii_start() {
+            [b'{', inside @ ..] => sniff_map(inside),
+            _ => Format::Edn,
+        },
+        Some(b'(' | b';' | b'#' | b'^') => Format::Edn,
         // Not even a key-value history may begin with a word.
         _ if contains(text, b"jepsen.util - ") || text.starts_with(b"INFO ") => Format::EtcdLog,
         _ => Format::JsonLines,
@@ -60,6 +65,9 @@ mod tests {
             ("{:process 1}", Format::Edn),
             ("{\"process\" 1}", Format::Edn),
             ("[{:process 1}]", Format::Edn),
+            ("[\n{\"process\" 1}]", Format::Edn),
+            ("[{\"process\": 1}]", Format::JsonLines),
+            ("[]", Format::Edn),
             ("\n({:process 1})", Format::Edn),
             ("; a comment", Format::Edn),
             ("#jepsen.history.Op{:process 1}", Format::Edn),
