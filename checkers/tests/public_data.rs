@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use plimsoll_checkers::Validity;
-use plimsoll_checkers::formats;
+use plimsoll_checkers::formats::{self, edn};
 use plimsoll_checkers::history::History;
 use plimsoll_checkers::models::{Model, ModelOptions, judge_model};
 use serde_json::{Value as Json, json};
@@ -135,27 +135,36 @@ fn knossos_histories_get_their_published_verdicts() {
     compared.finish(good.len() + bad.len());
 }
 
+/// Every public history.
+fn all(data: &Path) -> Vec<PathBuf> {
+    let knossos = data.join("knossos/cas-register");
+    [
+        files(&data.join("etcd"), "log"),
+        files(&data.join("kv"), "txt"),
+        files(&knossos.join("good"), "edn"),
+        files(&knossos.join("bad"), "edn"),
+    ]
+    .concat()
+}
+
 #[test]
-fn public_histories_hold_as_many_ops_as_their_files_have_lines() {
+fn public_histories_are_whole_and_the_same_after_edn_and_back() {
     let Some(data) = data() else { return };
-    let count = |path: &Path, word: &str| {
-        let text = std::fs::read_to_string(path).unwrap();
-        assert_eq!(
-            read(path).ops().len(),
-            text.matches(word).count(),
-            "{}",
-            path.display()
-        );
-    };
-    for path in files(&data.join("etcd"), "log") {
-        count(&path, "jepsen.util");
-    }
-    for path in files(&data.join("kv"), "txt") {
-        count(&path, ":process");
-    }
-    for folder in ["good", "bad"] {
-        for path in files(&data.join("knossos/cas-register").join(folder), "edn") {
-            count(&path, ":process");
-        }
+    for path in all(&data) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let history = read(&path);
+        let of_an_op = match path.extension().is_some_and(|end| end == "log") {
+            true => "jepsen.util",
+            false => ":process",
+        };
+        let expected = text.matches(of_an_op).count();
+        assert_eq!(history.ops().len(), expected, "{}", path.display());
+        let mut written = String::new();
+        history
+            .ops()
+            .iter()
+            .for_each(|op| edn::write_op(op, &mut written));
+        let again = formats::read(written.as_bytes()).unwrap();
+        assert_eq!(again.ops(), history.ops(), "{}", path.display());
     }
 }
