@@ -1,7 +1,7 @@
 //! Fuzzes one reader for so many seconds, on the stable compiler:
 //! `fuzz_readers jsonl|edn|kv|etcd SECONDS [SEED] [--keep]`.
 //!
-//! A broken promise ends it with the input in `fuzz-failure`; `--keep` adds
+//! A broken promise ends it, with the input in the system's temporary folder; `--keep` adds
 //! inputs with an outcome of their own to the corpus.
 
 #[path = "../tests/fuzzing/mod.rs"]

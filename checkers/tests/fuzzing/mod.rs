@@ -9,6 +9,7 @@ pub mod chance;
 pub mod mutate;
 
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 
 use chance::Chance;
@@ -68,7 +69,14 @@ impl Fuzz {
             input = mutate::mutate(&input, other, &mut self.chance);
             input.truncate(MAX_INPUT);
         }
-        let outcome = outcome(self.format, &input, &mut self.chance);
+        let chance = &mut self.chance;
+        let judged = catch_unwind(AssertUnwindSafe(|| outcome(self.format, &input, chance)));
+        let outcome = judged.unwrap_or_else(|panic| {
+            let path = std::env::temp_dir().join("plimsoll-fuzz-failure");
+            let saved = std::fs::write(&path, &input);
+            eprintln!("the input is in {} ({saved:?})", path.display());
+            resume_unwind(panic)
+        });
         if !self.seen.insert(outcome) || self.pool.len() >= MAX_POOL {
             return None;
         }
