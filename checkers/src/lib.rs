@@ -11,6 +11,7 @@ mod check;
 mod consistency;
 mod facts;
 mod finding;
+pub mod formats;
 pub mod history;
 mod measures;
 pub mod models;

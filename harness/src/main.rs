@@ -6,6 +6,7 @@ mod check;
 mod cli;
 mod clients;
 mod compare;
+mod convert;
 mod doctor;
 mod exit;
 mod journal;
@@ -56,6 +57,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Doctor => doctor::doctor(),
         Command::Scenario(_) => scenario::run(&cli::words()),
         Command::Check(args) => Ok(check::command(&args)),
+        Command::Convert(args) => Ok(convert::command(&args)),
         Command::Bench(args) => bench::bench(&args),
         Command::Broker(args) => {
             plimsoll_broker::server::run(*args)?;

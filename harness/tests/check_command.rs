@@ -67,3 +67,84 @@ fn the_report_is_written_where_it_was_asked_for() {
     let text = std::fs::read_to_string(page).expect("a page");
     assert!(text.contains("1 of 3"));
 }
+
+const REGISTER: &str = "{:process 0, :type :invoke, :f :write, :value 3}
+{:process 0, :type :ok, :f :write, :value 3}
+";
+
+fn register(options: &[&str]) -> Output {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("history.edn");
+    std::fs::write(&file, REGISTER).expect("room");
+    check(&file, options)
+}
+
+#[test]
+fn an_object_is_judged_as_the_model_that_is_named() {
+    let output = register(&["--model", "register", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one object");
+    assert_eq!(json["model"], "register");
+    for field in ["valid", "level", "anomaly_counts", "anomalies", "counts"] {
+        assert!(!json[field].is_null(), "{field}");
+    }
+    assert!(output.stderr.is_empty());
+    let output = register(&["--model", "cas-register", "--initial", "nil"]);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let first = text.lines().next().expect("a verdict");
+    assert!(first.contains("cas-register"), "{text}");
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn a_model_that_nobody_knows_is_refused_with_the_names_of_all() {
+    let output = register(&["--model", "toaster"]);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(64), "{text}");
+    for name in [
+        "log",
+        "cas-register",
+        "set-full",
+        "unique-ids",
+        "kv",
+        "stats",
+    ] {
+        assert!(text.contains(name), "{name}: {text}");
+    }
+}
+
+#[test]
+fn the_header_names_the_model_unless_the_command_line_does() {
+    let golden = std::fs::read_to_string(golden("lost-write-valid")).expect("a golden history");
+    let header = golden.lines().next().expect("a header");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("history.jsonl");
+    let named = |model: &str| {
+        let header = header.replacen('{', &format!("{{\"model\":{model},"), 1);
+        let op = "{\"process\":0,\"type\":\"invoke\",\"f\":\"read\"}";
+        std::fs::write(&file, format!("{header}\n{op}\n")).expect("room");
+    };
+    named("\"register\"");
+    let output = check(&file, &["--format", "json"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one object");
+    assert_eq!(json["model"], "register");
+    named("\"toaster\"");
+    let output = check(&file, &[]);
+    assert_eq!(output.status.code(), Some(64));
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        text.contains("toaster") && text.contains("unique-ids"),
+        "{text}"
+    );
+    let output = check(&file, &["--model", "register", "--format", "json"]);
+    assert!(!output.stdout.is_empty());
+}
+
+#[test]
+fn options_that_mean_nothing_for_the_model_are_refused() {
+    let output = register(&["--model", "register", "--html", "/nowhere/page.html"]);
+    assert_eq!(output.status.code(), Some(64));
+    let output = check(&golden("lost-write-valid"), &["--initial", "0"]);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(64));
+    assert!(text.contains("--model"), "{text}");
+}

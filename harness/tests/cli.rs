@@ -26,6 +26,7 @@ fn help_and_version_are_no_errors() {
         "compare --help",
         "scenario --help",
         "check --help",
+        "convert --help",
         "doctor --help",
         "broker --help",
     ] {
@@ -53,6 +54,8 @@ fn every_usage_error_says_what_to_do_and_ends_with_64() {
     usage_error("scenario nowhere", "rolling-restart");
     usage_error("compare --acks 1 --acks 7", "acks");
     usage_error("compare --runs many", "--runs");
+    usage_error("check x --model toaster", "cas-register");
+    usage_error("convert x y.edn --from yaml", "etcd");
 }
 
 #[test]

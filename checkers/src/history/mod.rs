@@ -37,6 +37,8 @@ pub struct History {
     header: Option<Header>,
     ops: Vec<Op>,
     partner: Vec<u32>,
+    /// Lines of the ops in a file of another format; empty for JSON lines.
+    lines: Vec<u32>,
 }
 
 impl History {
@@ -49,7 +51,14 @@ impl History {
             header,
             ops,
             partner,
+            lines: Vec::new(),
         })
+    }
+
+    /// The same history, whose op at each position stands at that of `lines`.
+    pub(crate) fn at_lines(mut self, lines: Vec<u32>) -> Self {
+        self.lines = lines;
+        self
     }
 
     /// What the recorder said about the run, if it said anything.
@@ -62,8 +71,12 @@ impl History {
         &self.ops
     }
 
-    /// The line of the op at `position` in a file of JSON lines, from 1.
+    /// The line of the op at `position` in its file, from 1; in one of JSON
+    /// lines where nothing else is known.
     pub fn line_of(&self, position: usize) -> u64 {
+        if let Some(line) = self.lines.get(position) {
+            return u64::from(*line);
+        }
         1 + u64::from(self.header.is_some()) + position as u64
     }
 

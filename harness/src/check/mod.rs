@@ -1,15 +1,20 @@
 //! `plimsoll check FILE`: judges a stored history again.
 //!
-//! The file is JSON lines, plain or zstd (told by its first bytes, not by its
-//! name). Memory stays bounded on hostile files. A file that cannot be read or
-//! is malformed ends with the usage code and says which line and why.
+//! What it is judged as, a log or another object, the option `--model` says, or
+//! else the history itself. A file that cannot be read or is malformed ends
+//! with the usage code and says which line and why.
+
+mod load;
+mod object;
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use plimsoll_checkers::history::{History, HistoryError, HistoryReader};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use plimsoll_checkers::history::{History, HistoryError};
+use plimsoll_checkers::models::Model;
 use plimsoll_checkers::promise::Promise;
 use plimsoll_checkers::{Validity, Verdict, check, judge};
 use thiserror::Error;
@@ -18,20 +23,27 @@ use crate::cli::Format;
 use crate::exit::Exit;
 use crate::report::{self, RunMeta};
 
-/// Decompressed bytes of one file; more is no history of ours.
-const MAX_BYTES: u64 = 64 << 30;
-/// The window that a compressed file may ask for, as a power of two.
-const WINDOW_LOG_MAX: u32 = 27;
-/// How a zstd frame begins.
-const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+pub use load::{read_history, read_history_as};
+
 /// A promise is a page of JSON.
 const MAX_PROMISE_BYTES: u64 = 1 << 20;
 
 /// What `plimsoll check` is told.
 #[derive(Debug, Clone, Args)]
 pub struct CheckArgs {
-    /// JSON lines, plain or zstd
+    /// JSON lines, EDN (Jepsen, Knossos) or an etcd log, plain or zstd; `-` is stdin
     pub file: PathBuf,
+    /// Judge as this [default: as the history's header says, or else log]
+    #[arg(long, value_name = "NAME", value_parser = model_parser())]
+    pub model: Option<Model>,
+    /// First value of a register, a counter or each key, as JSON; a plain word is a string
+    #[arg(
+        long,
+        value_name = "VALUE",
+        allow_hyphen_values = true,
+        value_parser = object::parse_initial
+    )]
+    pub initial: Option<serde_json::Value>,
     /// Judge under the promise in this JSON file instead of the history's own
     #[arg(long, value_name = "FILE")]
     pub promise: Option<PathBuf>,
@@ -73,6 +85,12 @@ pub enum CheckError {
         /// What is wrong.
         reason: String,
     },
+    /// Not a model.
+    #[error("{0}")]
+    Model(String),
+    /// An option that this history has no use for.
+    #[error("{0}")]
+    Option(String),
     /// The report could not be written.
     #[error("cannot write {}: {source}", path.display())]
     Unwritable {
@@ -81,6 +99,11 @@ pub enum CheckError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+fn model_parser() -> impl TypedValueParser<Value = Model> {
+    PossibleValuesParser::new(Model::NAMES.map(|(name, _)| name))
+        .try_map(|name| name.parse::<Model>())
 }
 
 /// What was found, and the text to print.
@@ -116,12 +139,23 @@ pub fn command(args: &CheckArgs) -> Exit {
 /// Reads, judges, reports.
 pub fn run(args: &CheckArgs, colour: bool) -> Result<Checked, CheckError> {
     let history = read_history(&args.file)?;
-    let promise = promise(args, &history)?;
-    let meta = RunMeta::of_history(&history, &args.file.display().to_string());
-    let mut verdict = judge(check(&history), &promise);
+    match object::model_of(args, &history)? {
+        Model::Log => run_log(args, &history, colour),
+        model => object::run(args, &history, model, colour),
+    }
+}
+
+fn run_log(args: &CheckArgs, history: &History, colour: bool) -> Result<Checked, CheckError> {
+    if args.initial.is_some() {
+        let reason = "--initial is for registers and counters, and a log begins empty; give --model or leave it out";
+        return Err(CheckError::Option(reason.to_owned()));
+    }
+    let promise = promise(args, history)?;
+    let meta = RunMeta::of_history(history, &args.file.display().to_string());
+    let mut verdict = judge(check(history), &promise);
     verdict.replay.clone_from(&meta.replay);
     if let Some(path) = &args.html {
-        let page = report::page(&history, &verdict, &meta);
+        let page = report::page(history, &verdict, &meta);
         std::fs::write(path, page).map_err(|source| CheckError::Unwritable {
             path: path.clone(),
             source,
@@ -129,7 +163,7 @@ pub fn run(args: &CheckArgs, colour: bool) -> Result<Checked, CheckError> {
     }
     Ok(Checked {
         validity: verdict.valid,
-        output: output(args, &history, &verdict, &meta, colour),
+        output: output(args, history, &verdict, &meta, colour),
     })
 }
 
@@ -185,74 +219,6 @@ fn read_promise(path: &Path) -> Result<Promise, CheckError> {
         path: path.to_owned(),
         reason: error.to_string(),
     })
-}
-
-/// Where a history is: a run's folder stands for the one in it, which a run that was killed has
-/// left uncompressed.
-fn stored_at(path: &Path) -> PathBuf {
-    let plain = |compressed: PathBuf| {
-        let uncompressed = compressed.with_extension("");
-        if !compressed.exists() && uncompressed.exists() {
-            uncompressed
-        } else {
-            compressed
-        }
-    };
-    if path.is_dir() {
-        plain(path.join("history.jsonl.zst"))
-    } else if path.extension().is_some_and(|extension| extension == "zst") {
-        plain(path.to_owned())
-    } else {
-        path.to_owned()
-    }
-}
-
-/// Reads a stored history, plain or compressed.
-pub fn read_history(path: &Path) -> Result<History, CheckError> {
-    let unreadable = |source| CheckError::Unreadable {
-        path: path.to_owned(),
-        source,
-    };
-    let malformed = |source| CheckError::Malformed {
-        path: path.to_owned(),
-        source,
-    };
-    let mut source = open(&stored_at(path)).map_err(unreadable)?;
-    let mut reader = HistoryReader::new();
-    let mut buffer = vec![0; 1 << 20];
-    let mut total = 0_u64;
-    loop {
-        let read = match source.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            // A run that was killed while it compressed leaves a cut frame.
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
-            Err(error) => return Err(unreadable(error)),
-        };
-        total += read as u64;
-        if total > MAX_BYTES {
-            return Err(unreadable(io::Error::other(format!(
-                "more than {MAX_BYTES} bytes when decompressed"
-            ))));
-        }
-        reader.push_bytes(&buffer[..read]).map_err(malformed)?;
-    }
-    reader.finish().map_err(malformed)
-}
-
-fn open(path: &Path) -> io::Result<Box<dyn Read>> {
-    let mut file = BufReader::with_capacity(1 << 16, File::open(path)?);
-    let head = {
-        use io::BufRead;
-        file.fill_buf()?
-    };
-    if !head.starts_with(&ZSTD_MAGIC) {
-        return Ok(Box::new(file));
-    }
-    let mut decoder = zstd::stream::read::Decoder::with_buffer(file)?;
-    decoder.window_log_max(WINDOW_LOG_MAX)?;
-    Ok(Box::new(decoder))
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@ fn golden(name: &str) -> PathBuf {
 fn args(file: &Path) -> CheckArgs {
     CheckArgs {
         file: file.to_owned(),
+        model: None,
+        initial: None,
         promise: None,
         strict: false,
         format: Format::Json,
@@ -145,4 +147,50 @@ fn a_history_that_names_no_promise_is_judged_strictly_and_says_so() {
         "{}",
         checked.output
     );
+}
+
+/// The same numbers everywhere (SplitMix64).
+fn chance(state: &mut u64, limit: usize) -> usize {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((mixed ^ (mixed >> 31)) % limit.max(1) as u64) as usize
+}
+
+/// `PLIMSOLL_FUZZ_SECONDS` makes it go on for so long instead of some rounds.
+#[test]
+fn mutated_compressed_histories_end_in_a_history_or_an_error() {
+    let seconds = std::env::var("PLIMSOLL_FUZZ_SECONDS").ok();
+    let seconds = seconds.map(|seconds| seconds.parse().expect("a number of seconds"));
+    let begun = std::time::Instant::now();
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("history");
+    let plain = std::fs::read(golden("lost-write-invalid")).expect("a golden history");
+    let packed =
+        [1, 3, 19].map(|level| zstd::stream::encode_all(&plain[..], level).expect("packed"));
+    let mut state = 5;
+    let mut read = 0_u64;
+    let mut rounds = 0_u64;
+    while seconds.map_or(rounds < 400, |seconds| begun.elapsed().as_secs() < seconds) {
+        let mut bytes = packed[chance(&mut state, packed.len())].clone();
+        for _ in 0..=chance(&mut state, 3) {
+            let at = chance(&mut state, bytes.len());
+            match chance(&mut state, 4) {
+                0 => bytes.truncate(at),
+                1 => bytes
+                    .splice(at..at, [chance(&mut state, 256) as u8])
+                    .for_each(drop),
+                _ => bytes
+                    .iter_mut()
+                    .skip(at)
+                    .take(1)
+                    .for_each(|byte| *byte ^= 1 << (at % 8)),
+            }
+        }
+        std::fs::write(&file, &bytes).expect("room");
+        read += u64::from(read_history(&file).is_ok());
+        rounds += 1;
+    }
+    println!("{rounds} compressed histories, {read} of them read");
+    assert!(read < rounds);
 }

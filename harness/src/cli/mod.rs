@@ -31,6 +31,8 @@ pub enum Command {
     Scenario(ScenarioArgs),
     /// Judge a stored history again
     Check(crate::check::CheckArgs),
+    /// Write a history in another format, for Elle and Knossos or from them
+    Convert(crate::convert::ConvertArgs),
     /// Say what this machine permits and what to do about it
     Doctor,
     /// Run one broker under test

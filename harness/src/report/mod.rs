@@ -10,6 +10,7 @@ mod html;
 mod lost;
 mod meta;
 mod numbers;
+mod object;
 mod terminal;
 mod timeline;
 
@@ -22,6 +23,7 @@ use plimsoll_checkers::history::History;
 
 pub use html::page;
 pub use meta::RunMeta;
+pub use object::{object, object_json};
 pub use terminal::terminal;
 
 /// The verdict as it goes to verdict.json and to stdout, without a newline.

@@ -16,7 +16,7 @@ use super::{RunMeta, lost};
 
 /// How many lost records and findings are shown; the report has the rest.
 const SHOWN: usize = 5;
-const COLUMNS: usize = 96;
+pub(super) const COLUMNS: usize = 96;
 
 /// The whole report as text that ends with a newline.
 pub fn terminal(_history: &History, verdict: &Verdict, meta: &RunMeta, colour: bool) -> String {
@@ -311,7 +311,7 @@ fn where_to_look(verdict: &Verdict, meta: &RunMeta) -> String {
 }
 
 /// Breaks a paragraph at spaces so that it fits the terminal.
-fn wrapped(paragraph: &str, indent: &str) -> String {
+pub(super) fn wrapped(paragraph: &str, indent: &str) -> String {
     let mut text = String::new();
     let mut line = String::from(indent);
     for word in paragraph.split_whitespace() {

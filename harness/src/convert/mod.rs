@@ -1,0 +1,161 @@
+//! `plimsoll convert IN OUT`: the same history in another format, so that Elle
+//! and Knossos can judge ours, and we theirs.
+//!
+//! The file is written beside its place and then moved there: what stands at
+//! OUT is whole or untouched. What is not a history is refused as by `check`.
+
+mod write;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use plimsoll_checkers::formats::Format;
+use thiserror::Error;
+
+use crate::check::{CheckError, read_history_as};
+use crate::exit::Exit;
+
+/// What `plimsoll convert` is told.
+#[derive(Debug, Clone, Args)]
+pub struct ConvertArgs {
+    /// A history of any format that `check` reads, plain or zstd; `-` is stdin
+    #[arg(value_name = "IN")]
+    pub input: PathBuf,
+    /// Where to write: .jsonl or .edn, each also with .zst; `-` is stdout
+    #[arg(value_name = "OUT")]
+    pub output: PathBuf,
+    /// Format of OUT [default: by its name]
+    #[arg(long, value_enum)]
+    pub to: Option<Target>,
+    /// Format of IN [default: told by its first bytes]
+    #[arg(long, value_enum)]
+    pub from: Option<Source>,
+    /// Replace OUT if it exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Formats that are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Target {
+    /// JSON lines
+    #[value(alias = "json")]
+    Jsonl,
+    /// Op maps as in Jepsen's history.edn
+    Edn,
+}
+
+/// Formats that are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Source {
+    /// JSON lines
+    #[value(alias = "json")]
+    Jsonl,
+    /// Op maps one after another, or in one vector
+    #[value(alias = "kv")]
+    Edn,
+    /// A log by Jepsen's printer
+    Etcd,
+}
+
+impl Source {
+    fn format(self) -> Format {
+        match self {
+            Source::Jsonl => Format::JsonLines,
+            Source::Edn => Format::Edn,
+            Source::Etcd => Format::EtcdLog,
+        }
+    }
+}
+
+/// Why nothing was converted.
+#[derive(Debug, Error)]
+pub enum ConvertError {
+    /// The input is no history.
+    #[error(transparent)]
+    Input(#[from] CheckError),
+    /// The name says nothing.
+    #[error("{} names no format; end it in .jsonl or .edn, or give --to", .0.display())]
+    NoFormat(PathBuf),
+    /// Something is there.
+    #[error("{} exists; give another name, or --force to replace it", .0.display())]
+    Exists(PathBuf),
+    /// The output could not be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// The subcommand.
+pub fn command(args: &ConvertArgs) -> Exit {
+    match convert(args) {
+        Ok(ops) => {
+            if !is_stream(&args.output) {
+                eprintln!("{ops} ops written to {}", args.output.display());
+            }
+            Exit::Valid
+        }
+        Err(error) => {
+            eprintln!("plimsoll: {error}");
+            Exit::Usage
+        }
+    }
+}
+
+fn convert(args: &ConvertArgs) -> Result<usize, ConvertError> {
+    let target = args.to.or_else(|| named(&args.output));
+    let target = target.ok_or_else(|| ConvertError::NoFormat(args.output.clone()))?;
+    // Refused before a long read, not after it.
+    if !is_stream(&args.output) && !args.force && args.output.symlink_metadata().is_ok() {
+        return Err(ConvertError::Exists(args.output.clone()));
+    }
+    let history = read_history_as(&args.input, args.from.map(Source::format))?;
+    let written = match is_stream(&args.output) {
+        true => write::to_stdout(&history, target),
+        false => write::to_file(&history, target, &args.output),
+    };
+    written.map_err(|source| ConvertError::Unwritable {
+        path: args.output.clone(),
+        source,
+    })?;
+    Ok(history.ops().len())
+}
+
+fn is_stream(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// The format that a name ends in, with `.zst` left out of account.
+fn named(path: &Path) -> Option<Target> {
+    let name = path.file_name()?.to_str()?;
+    let name = name.strip_suffix(".zst").unwrap_or(name);
+    match name.rsplit_once('.')?.1 {
+        "jsonl" | "json" => Some(Target::Jsonl),
+        "edn" => Some(Target::Edn),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_formats() {
+        for (name, target) in [
+            ("a.jsonl", Some(Target::Jsonl)),
+            ("a.json.zst", Some(Target::Jsonl)),
+            ("x.y/a.edn.zst", Some(Target::Edn)),
+            ("a.zst", None),
+            ("edn", None),
+            ("a.log", None),
+        ] {
+            assert_eq!(named(Path::new(name)), target, "{name}");
+        }
+    }
+}
