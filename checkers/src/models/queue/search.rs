@@ -118,7 +118,7 @@ fn search(ops: &[Op], until: u32, budget: Budget, steps: &mut u64) -> Option<boo
             return Some(true);
         }
         for which in open.take_while(|&which| ops[which].span.0 <= first_end) {
-            for after in apply(ops[which].act, &queue) {
+            if let Some(after) = apply(ops[which].act, &queue) {
                 let mut done = done.clone();
                 done[which / 64] |= 1 << (which % 64);
                 if seen.insert((done.clone(), after.clone())) {
