@@ -97,6 +97,9 @@ pub struct Verdict {
     /// Numbers of the run.
     #[serde(flatten)]
     pub measures: Measures,
+    /// Fields that stay empty, and why is said elsewhere: the run was judged as a stream.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unmeasured: Vec<&'static str>,
     /// Seed of the run.
     pub seed: Option<u64>,
     /// Folder of the run.
@@ -145,6 +148,7 @@ pub fn judge(findings: Findings, promise: &Promise) -> Verdict {
         anomalies_omitted: judged.len().saturating_sub(ANOMALIES_IN_JSON) as u64,
         anomalies: judged,
         measures: findings.measures,
+        unmeasured: Vec::new(),
         seed: findings.seed,
         run: None,
         replay: None,

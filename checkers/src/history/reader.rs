@@ -5,9 +5,11 @@
 //! forgiven (the recorder was killed while writing it); any other malformed
 //! line is an error with its number.
 
+use std::collections::BTreeSet;
+
 use super::lines::Lines;
 use super::op::Line;
-use super::{Header, History, HistoryError, Op, Value};
+use super::{Header, History, HistoryError, Op, OpType, Process, Value};
 
 /// Largest history that is kept, as estimated from its ops.
 pub const MAX_HISTORY_BYTES: u64 = 8 << 30;
@@ -19,12 +21,51 @@ pub struct HistoryReader {
     ops: Vec<Op>,
     lines: Lines,
     bytes_kept: u64,
+    only: Option<Only>,
+}
+
+/// The partitions that are kept, and processes whose open op touches one.
+#[derive(Debug)]
+struct Only {
+    keys: BTreeSet<String>,
+    open: BTreeSet<Process>,
+}
+
+impl Only {
+    fn keeps(&mut self, op: &Op) -> bool {
+        if op.process == Process::Nemesis {
+            return true;
+        }
+        if op.kind != OpType::Invoke {
+            return self.open.remove(&op.process);
+        }
+        let mut sends = op.value.sends().iter();
+        let mut reads = op.reads.keys();
+        let keeps = sends.any(|send| self.keys.contains(&send.key))
+            || reads.any(|key| self.keys.contains(key))
+            || (op.value.polls() && op.reads.is_empty());
+        if keeps {
+            self.open.insert(op.process);
+        }
+        keeps
+    }
 }
 
 impl HistoryReader {
     /// A reader that has seen nothing.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A reader that keeps only ops which touch these partitions.
+    pub fn only(keys: impl IntoIterator<Item = String>) -> Self {
+        Self {
+            only: Some(Only {
+                keys: keys.into_iter().collect(),
+                open: BTreeSet::new(),
+            }),
+            ..Self::default()
+        }
     }
 
     /// Takes bytes as they come; lines may span calls.
@@ -64,6 +105,9 @@ impl HistoryReader {
             return Ok(());
         }
         let op = read_op(number, text, self.ops.last())?;
+        if self.only.as_mut().is_some_and(|only| !only.keeps(&op)) {
+            return Ok(());
+        }
         self.bytes_kept += estimated_size(&op);
         if self.bytes_kept > MAX_HISTORY_BYTES {
             return Err(HistoryError::new(

@@ -32,6 +32,8 @@ use self::floors::Floors;
 use self::partition::{Partition, Trouble};
 use self::tally::Tally;
 use self::values::Values;
+use crate::check::Findings;
+use crate::consistency::Consistency;
 use crate::history::{Header, HistoryError, Op, OpType, Process, words};
 use crate::measures::Measures;
 use crate::models::Level;
@@ -61,8 +63,29 @@ pub struct Streamed {
     pub level: Level,
     /// Reads that could have refuted it.
     pub refutable_reads: u64,
-    /// Seed of the run, where the header says it.
-    pub seed: Option<u64>,
+    /// What the recorder said about the run.
+    pub header: Option<Header>,
+}
+
+impl Streamed {
+    /// What the whole would have found, where there is nothing to explain.
+    pub fn findings(self) -> Result<Findings, Vec<Suspicion>> {
+        if !self.suspicions.is_empty() {
+            return Err(self.suspicions);
+        }
+        Ok(Findings {
+            findings: Vec::new(),
+            consistency: Consistency {
+                level: self.level,
+                refutable_reads: self.refutable_reads,
+                session_guarantees: BTreeMap::new(),
+                convergence_ms: None,
+            },
+            measures: self.measures,
+            doubts: Vec::new(),
+            seed: self.header.map(|header| header.seed),
+        })
+    }
 }
 
 /// What a process is doing.
@@ -154,6 +177,14 @@ impl LogStream {
     /// Everything suspicious so far, the first of each partition.
     pub fn suspicions(&self) -> &[Suspicion] {
         &self.suspicions
+    }
+
+    /// Whether nothing that follows can make the stream enough: a suspicion of the whole run, or one
+    /// in every partition.
+    pub fn is_given_up(&self) -> bool {
+        let whole = |one: &Suspicion| one.key.is_empty();
+        self.suspicions.iter().any(whole)
+            || (!self.tainted.is_empty() && self.tainted.iter().all(|tainted| *tainted))
     }
 
     /// The first suspicion that `promise` does not permit, if there is one. What needs the whole
@@ -551,7 +582,7 @@ impl LogStream {
             },
             refutable_reads: self.tally.refutable_reads,
             suspicions: self.suspicions,
-            seed: self.header.as_ref().map(|header| header.seed),
+            header: self.header,
         }
     }
 }

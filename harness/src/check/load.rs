@@ -19,7 +19,7 @@ const WINDOW_LOG_MAX: u32 = 27;
 /// How a zstd frame begins.
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// How much is read at once.
-const CHUNK: usize = 1 << 20;
+pub(super) const CHUNK: usize = 1 << 20;
 
 /// Reads a stored history of any format.
 pub fn read_history(path: &Path) -> Result<History, CheckError> {
@@ -63,7 +63,7 @@ pub fn read_history_as(path: &Path, format: Option<Format>) -> Result<History, C
 
 /// Reads until the buffer is full or the source ends, so that a pipe's first
 /// bytes are enough to tell a format.
-fn fill(source: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
+pub(super) fn fill(source: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
         match source.read(&mut buffer[filled..]) {
@@ -80,7 +80,7 @@ fn fill(source: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
 
 /// Where a history is: a run's folder stands for the one in it, which a run that was killed has
 /// left uncompressed.
-fn stored_at(path: &Path) -> PathBuf {
+pub(super) fn stored_at(path: &Path) -> PathBuf {
     let plain = |compressed: PathBuf| {
         let uncompressed = compressed.with_extension("");
         if !compressed.exists() && uncompressed.exists() {
@@ -98,8 +98,8 @@ fn stored_at(path: &Path) -> PathBuf {
     }
 }
 
-fn open(path: &Path) -> io::Result<Box<dyn Read>> {
-    let source: Box<dyn Read> = match path.as_os_str() == "-" {
+pub(super) fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
+    let source: Box<dyn Read + Send> = match path.as_os_str() == "-" {
         true => Box::new(io::stdin()),
         false => Box::new(File::open(path)?),
     };

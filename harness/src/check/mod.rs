@@ -4,6 +4,7 @@
 //! else the history itself. A file that cannot be read or is malformed ends
 //! with the usage code and says which line and why.
 
+mod large;
 mod load;
 mod object;
 
@@ -50,6 +51,10 @@ pub struct CheckArgs {
     /// Count every loss as a violation
     #[arg(long)]
     pub strict: bool,
+    /// Judge a log as it is read, in little memory, as is done with large files; it is judged whole
+    /// afterwards where it has something to explain
+    #[arg(long)]
+    pub stream: bool,
     /// What to print on stdout
     #[arg(long, value_enum, default_value = "human")]
     pub format: Format,
@@ -138,6 +143,11 @@ pub fn command(args: &CheckArgs) -> Exit {
 
 /// Reads, judges, reports.
 pub fn run(args: &CheckArgs, colour: bool) -> Result<Checked, CheckError> {
+    if large::is_for(args)
+        && let Some(checked) = large::run(args, colour)?
+    {
+        return Ok(checked);
+    }
     let history = read_history(&args.file)?;
     match object::model_of(args, &history)? {
         Model::Log => run_log(args, &history, colour),

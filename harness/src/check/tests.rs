@@ -16,6 +16,7 @@ fn args(file: &Path) -> CheckArgs {
         initial: None,
         promise: None,
         strict: false,
+        stream: false,
         format: Format::Json,
         html: None,
     }
@@ -193,4 +194,24 @@ fn mutated_compressed_histories_end_in_a_history_or_an_error() {
     }
     println!("{rounds} compressed histories, {read} of them read");
     assert!(read < rounds);
+}
+
+#[test]
+fn a_stream_says_what_the_whole_says_of_every_golden_history() {
+    let mut compared = 0;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../checkers/tests/golden");
+    for entry in std::fs::read_dir(folder).expect("golden histories") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_none_or(|end| end != "jsonl") {
+            continue;
+        }
+        let whole = args(&path);
+        let streamed = CheckArgs {
+            stream: true,
+            ..args(&path)
+        };
+        assert_eq!(validity_of(&whole), validity_of(&streamed), "{path:?}");
+        compared += 1;
+    }
+    assert!(compared > 100, "{compared}");
 }
