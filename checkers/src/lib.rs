@@ -14,6 +14,7 @@ pub mod history;
 mod measures;
 pub mod models;
 pub mod promise;
+pub mod search;
 mod verdict;
 
 pub use check::{Findings, check};

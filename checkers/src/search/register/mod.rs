@@ -1,0 +1,116 @@
+//! Registers whose values may repeat, with indeterminate ops.
+//!
+//! [`decide`] races the two walks of this folder; both go over the same configurations, so each is
+//! a complete judge of its own.
+
+mod breadth;
+mod config;
+mod depth;
+mod mask;
+mod order;
+mod problem;
+mod seen;
+mod steps;
+mod usage;
+mod walk;
+mod window;
+
+pub use problem::{NEVER, NONE, RegisterOp};
+
+use breadth::Breadth;
+use depth::Depth;
+use problem::Problem;
+use walk::{Progress, Walk};
+
+/// How far a search may go, and how far it went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Meter {
+    /// Steps left.
+    pub steps_left: u64,
+    /// Bytes that may be held at one time.
+    pub bytes: u64,
+    /// Steps taken.
+    pub steps: u64,
+}
+
+/// What a search found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// An order explains every op.
+    Linearizable,
+    /// None does; `op` is the first whose end no order allows.
+    Violation {
+        /// Index of the op.
+        op: u32,
+    },
+    /// The budget ran out.
+    OutOfBudget,
+}
+
+impl Meter {
+    /// A meter that has run nothing.
+    pub fn new(steps: u64, bytes: u64) -> Self {
+        Self {
+            steps_left: steps,
+            bytes,
+            steps: 0,
+        }
+    }
+}
+
+/// What one step can add to the memory held, roughly; it keeps a turn from overrunning the cap.
+const BYTES_PER_STEP: u64 = 160;
+
+/// Judges `ops` on a register that first holds `initial`.
+pub fn decide(ops: &[RegisterOp], initial: u32, meter: &mut Meter) -> Decision {
+    let problem = Problem::new(ops, initial);
+    match problem.slots {
+        0..=64 => race::<1>(&problem, meter),
+        65..=128 => race::<2>(&problem, meter),
+        129..=256 => race::<4>(&problem, meter),
+        257..=1024 => race::<16>(&problem, meter),
+        _ => Decision::OutOfBudget,
+    }
+}
+
+/// The order that explains every op of `ops`, if one is found within the budget.
+pub fn order(ops: &[RegisterOp], initial: u32, meter: &mut Meter) -> Option<Vec<u32>> {
+    let problem = Problem::new(ops, initial);
+    match problem.slots {
+        0..=64 => order::find::<1>(&problem, meter),
+        65..=128 => order::find::<2>(&problem, meter),
+        129..=256 => order::find::<4>(&problem, meter),
+        257..=1024 => order::find::<16>(&problem, meter),
+        _ => None,
+    }
+}
+
+/// Both walks in turn, each with twice the steps of its last turn.
+fn race<const W: usize>(problem: &Problem<'_>, meter: &mut Meter) -> Decision {
+    let mut depth = Depth::<W>::new(problem);
+    let mut breadth = Breadth::<W>::new(problem);
+    let mut limit = 4 * problem.events.len() as u64 + 64;
+    loop {
+        let allowed = limit.min(meter.steps_left);
+        let mut progress = depth.walk(allowed);
+        if progress == Progress::Stopped {
+            progress = breadth.walk(allowed);
+        }
+        let steps = depth.steps() + breadth.steps();
+        let decision = match progress {
+            Progress::Explained => Some(Decision::Linearizable),
+            Progress::Refuted(op) => Some(Decision::Violation { op }),
+            Progress::Stopped => {
+                let spent = steps >= meter.steps_left;
+                let full = depth.bytes() + breadth.bytes() > meter.bytes;
+                (spent || full).then_some(Decision::OutOfBudget)
+            }
+        };
+        if let Some(decision) = decision {
+            meter.steps += steps;
+            meter.steps_left = meter.steps_left.saturating_sub(steps);
+            return decision;
+        }
+        limit = (limit * 2).min(limit + meter.bytes / BYTES_PER_STEP);
+    }
+}
