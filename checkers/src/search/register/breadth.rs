@@ -1,4 +1,8 @@
-//! All configurations at once, event by event.
+//! Many configurations at once, event by event.
+//!
+//! A narrow frontier of the most promising ones goes first. Where it dies, the walk returns to an
+//! earlier event with a wider one, and in the end to the start with all of them; only a frontier
+//! from which nothing was ever left out refutes a history.
 
 use super::config::Config;
 use super::problem::Problem;
@@ -6,8 +10,26 @@ use super::seen::Seen;
 use super::steps::{AtEnd, Stepper};
 use super::walk::{Progress, Walk};
 
-/// The frontier walk: linear in the events, and as wide as the configurations that do not cover
-/// each other.
+/// Configurations that are kept where nothing has gone wrong.
+const NARROW: usize = 16;
+
+/// How much wider, and how much further back, each time that the frontier dies.
+const WIDER: usize = 8;
+const FURTHER: usize = 4;
+
+/// Events between two frontiers that are kept for returning to.
+const STRIDE: usize = 64;
+
+/// A frontier to return to.
+#[derive(Debug)]
+struct Checkpoint<const W: usize> {
+    event: usize,
+    frontier: Vec<Config<W>>,
+    whole: bool,
+}
+
+/// The frontier walk: linear in the events, and at most as wide as the configurations that do not
+/// cover each other.
 #[derive(Debug)]
 pub(super) struct Breadth<'p, 'o, const W: usize> {
     stepper: Stepper<'p, 'o, W>,
@@ -17,6 +39,13 @@ pub(super) struct Breadth<'p, 'o, const W: usize> {
     passed: Vec<Config<W>>,
     seen: Seen<W>,
     inside: bool,
+    /// Nothing was left out on the way to this frontier.
+    whole: bool,
+    width: usize,
+    retreat: usize,
+    /// Event from which the frontier may be narrow again.
+    relax_at: usize,
+    checkpoints: Vec<Checkpoint<W>>,
 }
 
 impl<'p, 'o, const W: usize> Breadth<'p, 'o, W> {
@@ -28,7 +57,66 @@ impl<'p, 'o, const W: usize> Breadth<'p, 'o, W> {
             passed: Vec::new(),
             seen: Seen::new(),
             inside: false,
+            whole: true,
+            width: NARROW,
+            retreat: STRIDE,
+            relax_at: 0,
+            checkpoints: Vec::new(),
         }
+    }
+
+    /// Leaves out the least promising configurations beyond the width.
+    fn narrow(&mut self) {
+        if self.frontier.len() <= self.width {
+            return;
+        }
+        let window = &self.stepper.window;
+        self.frontier.sort_by_key(|config| config.debt(window));
+        self.frontier.truncate(self.width);
+        self.whole = false;
+    }
+
+    fn keep_checkpoint(&mut self) {
+        let event = self.stepper.window.next;
+        let due = self.checkpoints.last().is_none_or(|last| event >= last.event + STRIDE);
+        if due {
+            self.checkpoints.push(Checkpoint {
+                event,
+                frontier: self.frontier.clone(),
+                whole: self.whole,
+            });
+        }
+        if event >= self.relax_at {
+            self.width = NARROW;
+            self.retreat = STRIDE;
+        }
+    }
+
+    /// Returns to an earlier, wider frontier; false if nothing was left out in this one.
+    fn retreat(&mut self) -> bool {
+        if self.whole {
+            return false;
+        }
+        let event = self.stepper.window.next;
+        let to = event.saturating_sub(self.retreat);
+        while self.checkpoints.len() > 1
+            && self.checkpoints.last().is_some_and(|last| last.event > to)
+        {
+            self.checkpoints.pop();
+        }
+        let Some(checkpoint) = self.checkpoints.last() else {
+            return false;
+        };
+        self.frontier.clone_from(&checkpoint.frontier);
+        self.whole = checkpoint.whole;
+        self.stepper.window.seek(self.stepper.problem, checkpoint.event);
+        self.width = self.width.saturating_mul(WIDER);
+        self.retreat = self.retreat.saturating_mul(FURTHER);
+        if self.checkpoints.len() == 1 {
+            self.width = usize::MAX;
+        }
+        self.relax_at = self.relax_at.max(event + STRIDE);
+        true
     }
 
     /// Starts on the return of `at`; true if every configuration has it already.
@@ -136,6 +224,9 @@ impl<const W: usize> Walk for Breadth<'_, '_, W> {
     fn walk(&mut self, limit: u64) -> Progress {
         let problem = self.stepper.problem;
         while let Some(event) = problem.events.get(self.stepper.window.next) {
+            if !self.inside {
+                self.keep_checkpoint();
+            }
             if !event.is_return() {
                 self.stepper.window.forward(problem);
                 continue;
@@ -149,9 +240,10 @@ impl<const W: usize> Walk for Breadth<'_, '_, W> {
                 return Progress::Stopped;
             }
             self.leave(at);
-            if self.frontier.is_empty() {
+            if self.frontier.is_empty() && !self.retreat() {
                 return Progress::Refuted(at as u32);
             }
+            self.narrow();
             self.stepper.steps += 1;
             if self.stepper.steps >= limit {
                 return Progress::Stopped;
@@ -165,7 +257,11 @@ impl<const W: usize> Walk for Breadth<'_, '_, W> {
     }
 
     fn bytes(&self) -> u64 {
-        let configs = self.frontier.capacity() + self.queue.capacity() + self.passed.capacity();
+        let kept = self.checkpoints.iter().map(|kept| kept.frontier.capacity());
+        let configs = self.frontier.capacity()
+            + self.queue.capacity()
+            + self.passed.capacity()
+            + kept.sum::<usize>();
         (configs * size_of::<Config<W>>()) as u64
             + self.seen.bytes()
             + self.stepper.usages.bytes()

@@ -53,6 +53,12 @@ impl<const W: usize> Config<W> {
             && usages.within(self.used, other.used)
     }
 
+    /// How much of what is open still has to be fitted in.
+    pub fn debt(&self, window: &Window<W>) -> u32 {
+        let open = window.reads.or(window.writes).or(window.rmws);
+        open.without(self.done.or(self.spare)).len()
+    }
+
     /// For sorting: configurations that cannot cover each other have different ones.
     pub fn group(&self, window: &Window<W>) -> (u32, [u64; W]) {
         (self.state, self.done.and(window.rmws).0)

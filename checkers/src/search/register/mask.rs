@@ -55,6 +55,12 @@ impl<const W: usize> Mask<W> {
         self.0 == [0; W]
     }
 
+    /// How many slots.
+    #[inline]
+    pub fn len(self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
     /// Takes the lowest slot out.
     #[inline]
     pub fn pop(&mut self) -> Option<u32> {

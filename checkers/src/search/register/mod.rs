@@ -85,16 +85,17 @@ pub fn order(ops: &[RegisterOp], initial: u32, meter: &mut Meter) -> Option<Vec<
     }
 }
 
-/// Both walks in turn, each with twice the steps of its last turn.
+/// Both walks in turn, each with twice the steps of its last turn; the frontier's share is greater,
+/// since it is never lost in one corner.
 fn race<const W: usize>(problem: &Problem<'_>, meter: &mut Meter) -> Decision {
     let mut depth = Depth::<W>::new(problem);
     let mut breadth = Breadth::<W>::new(problem);
-    let mut limit = 4 * problem.events.len() as u64 + 64;
+    let mut limit = 2 * problem.events.len() as u64 + 64;
     loop {
-        let allowed = limit.min(meter.steps_left);
-        let mut progress = depth.walk(allowed);
+        let mut progress = depth.walk(limit.min(meter.steps_left));
         if progress == Progress::Stopped {
-            progress = breadth.walk(allowed);
+            let rest = meter.steps_left.saturating_sub(depth.steps());
+            progress = breadth.walk((limit * FRONTIER_SHARE).min(rest));
         }
         let steps = depth.steps() + breadth.steps();
         let decision = match progress {
@@ -114,3 +115,6 @@ fn race<const W: usize>(problem: &Problem<'_>, meter: &mut Meter) -> Decision {
         limit = (limit * 2).min(limit + meter.bytes / BYTES_PER_STEP);
     }
 }
+
+/// Steps of the frontier's walk for each one of the deepest-first walk.
+const FRONTIER_SHARE: u64 = 4;
