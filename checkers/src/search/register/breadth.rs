@@ -10,15 +10,12 @@ use super::seen::Seen;
 use super::steps::{AtEnd, Stepper};
 use super::walk::{Progress, Walk};
 
-/// Configurations that are kept where nothing has gone wrong.
-const NARROW: usize = 16;
-
 /// How much wider, and how much further back, each time that the frontier dies.
 const WIDER: usize = 8;
 const FURTHER: usize = 4;
 
-/// Events between two frontiers that are kept for returning to.
-const STRIDE: usize = 64;
+/// Events between two frontiers that are kept for returning to, for each configuration in them.
+const STRIDE: usize = 4;
 
 /// A frontier to return to.
 #[derive(Debug)]
@@ -41,6 +38,8 @@ pub(super) struct Breadth<'p, 'o, const W: usize> {
     inside: bool,
     /// Nothing was left out on the way to this frontier.
     whole: bool,
+    /// Configurations that are kept where nothing has gone wrong.
+    narrow: usize,
     width: usize,
     retreat: usize,
     /// Event from which the frontier may be narrow again.
@@ -49,7 +48,7 @@ pub(super) struct Breadth<'p, 'o, const W: usize> {
 }
 
 impl<'p, 'o, const W: usize> Breadth<'p, 'o, W> {
-    pub fn new(problem: &'p Problem<'o>) -> Self {
+    pub fn new(problem: &'p Problem<'o>, narrow: usize) -> Self {
         Self {
             stepper: Stepper::new(problem),
             frontier: vec![Config::first(problem.initial)],
@@ -58,8 +57,9 @@ impl<'p, 'o, const W: usize> Breadth<'p, 'o, W> {
             seen: Seen::new(),
             inside: false,
             whole: true,
-            width: NARROW,
-            retreat: STRIDE,
+            narrow,
+            width: narrow,
+            retreat: narrow.saturating_mul(STRIDE),
             relax_at: 0,
             checkpoints: Vec::new(),
         }
@@ -78,7 +78,9 @@ impl<'p, 'o, const W: usize> Breadth<'p, 'o, W> {
 
     fn keep_checkpoint(&mut self) {
         let event = self.stepper.window.next;
-        let due = self.checkpoints.last().is_none_or(|last| event >= last.event + STRIDE);
+        let stride = self.narrow.saturating_mul(STRIDE);
+        let last = self.checkpoints.last();
+        let due = last.is_none_or(|last| event >= last.event.saturating_add(stride));
         if due {
             self.checkpoints.push(Checkpoint {
                 event,
@@ -87,8 +89,8 @@ impl<'p, 'o, const W: usize> Breadth<'p, 'o, W> {
             });
         }
         if event >= self.relax_at {
-            self.width = NARROW;
-            self.retreat = STRIDE;
+            self.width = self.narrow;
+            self.retreat = stride;
         }
     }
 
@@ -115,7 +117,7 @@ impl<'p, 'o, const W: usize> Breadth<'p, 'o, W> {
         if self.checkpoints.len() == 1 {
             self.width = usize::MAX;
         }
-        self.relax_at = self.relax_at.max(event + STRIDE);
+        self.relax_at = self.relax_at.max(event + self.narrow * STRIDE);
         true
     }
 

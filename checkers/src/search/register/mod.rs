@@ -14,8 +14,10 @@ mod steps;
 mod usage;
 mod walk;
 mod window;
+mod zones;
 
 pub use problem::{NEVER, NONE, RegisterOp};
+pub use zones::{Flaw, Unique, unique};
 
 use breadth::Breadth;
 use depth::Depth;
@@ -31,6 +33,8 @@ pub struct Meter {
     pub bytes: u64,
     /// Steps taken.
     pub steps: u64,
+    /// Configurations that a frontier keeps where nothing has gone wrong, at least 1.
+    pub narrow: usize,
 }
 
 /// What a search found.
@@ -54,9 +58,13 @@ impl Meter {
             steps_left: steps,
             bytes,
             steps: 0,
+            narrow: NARROW,
         }
     }
 }
+
+/// Wide enough that little is searched twice, and narrow enough to be fast.
+const NARROW: usize = 16;
 
 /// What one step can add to the memory held, roughly; it keeps a turn from overrunning the cap.
 const BYTES_PER_STEP: u64 = 160;
@@ -70,6 +78,29 @@ pub fn decide(ops: &[RegisterOp], initial: u32, meter: &mut Meter) -> Decision {
         129..=256 => race::<4>(&problem, meter),
         257..=1024 => race::<16>(&problem, meter),
         _ => Decision::OutOfBudget,
+    }
+}
+
+/// As [`decide`], by the frontier's walk alone.
+pub fn frontier(ops: &[RegisterOp], initial: u32, meter: &mut Meter) -> Decision {
+    let problem = Problem::new(ops, initial);
+    match problem.slots {
+        0..=64 => alone::<1>(&problem, meter),
+        65..=128 => alone::<2>(&problem, meter),
+        129..=256 => alone::<4>(&problem, meter),
+        257..=1024 => alone::<16>(&problem, meter),
+        _ => Decision::OutOfBudget,
+    }
+}
+
+fn alone<const W: usize>(problem: &Problem<'_>, meter: &mut Meter) -> Decision {
+    let mut breadth = Breadth::<W>::new(problem, meter.narrow);
+    let progress = breadth.walk(meter.steps_left);
+    meter.steps += breadth.steps();
+    match progress {
+        Progress::Explained => Decision::Linearizable,
+        Progress::Refuted(op) => Decision::Violation { op },
+        Progress::Stopped => Decision::OutOfBudget,
     }
 }
 
@@ -89,8 +120,8 @@ pub fn order(ops: &[RegisterOp], initial: u32, meter: &mut Meter) -> Option<Vec<
 /// since it is never lost in one corner.
 fn race<const W: usize>(problem: &Problem<'_>, meter: &mut Meter) -> Decision {
     let mut depth = Depth::<W>::new(problem);
-    let mut breadth = Breadth::<W>::new(problem);
-    let mut limit = 2 * problem.events.len() as u64 + 64;
+    let mut breadth = Breadth::<W>::new(problem, meter.narrow);
+    let mut limit = 4 * problem.events.len() as u64 + 64;
     loop {
         let mut progress = depth.walk(limit.min(meter.steps_left));
         if progress == Progress::Stopped {
