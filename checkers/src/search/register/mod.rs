@@ -6,16 +6,20 @@
 mod breadth;
 mod config;
 mod depth;
+mod explain;
 mod mask;
 mod order;
+mod prefix;
 mod problem;
 mod seen;
 mod steps;
 mod usage;
 mod walk;
 mod window;
+mod witness;
 mod zones;
 
+pub use explain::{Explanation, Judgement, judge};
 pub use problem::{NEVER, NONE, RegisterOp};
 pub use zones::{Flaw, Unique, unique};
 

@@ -51,6 +51,46 @@ pub enum Flaw {
     },
 }
 
+impl Flaw {
+    /// The ops that show it.
+    pub fn ops(&self) -> Vec<u32> {
+        match self {
+            Flaw::Unwritten { read } => vec![*read],
+            Flaw::TwoSuccessors { first, second } => vec![*first, *second],
+            Flaw::Cycle { ops } => ops.clone(),
+            Flaw::Order { early, late } => vec![*early, *late],
+            Flaw::Zones { one, other } => vec![one.0, one.1, other.0, other.1],
+            Flaw::InitialReturned { read, before } => vec![*read, *before],
+        }
+    }
+
+    /// The same with other numbers for the ops.
+    pub(super) fn renamed(&self, name: impl Fn(u32) -> u32) -> Self {
+        match self {
+            Flaw::Unwritten { read } => Flaw::Unwritten { read: name(*read) },
+            Flaw::TwoSuccessors { first, second } => Flaw::TwoSuccessors {
+                first: name(*first),
+                second: name(*second),
+            },
+            Flaw::Cycle { ops } => Flaw::Cycle {
+                ops: ops.iter().map(|&op| name(op)).collect(),
+            },
+            Flaw::Order { early, late } => Flaw::Order {
+                early: name(*early),
+                late: name(*late),
+            },
+            Flaw::Zones { one, other } => Flaw::Zones {
+                one: (name(one.0), name(one.1)),
+                other: (name(other.0), name(other.1)),
+            },
+            Flaw::InitialReturned { read, before } => Flaw::InitialReturned {
+                read: name(*read),
+                before: name(*before),
+            },
+        }
+    }
+}
+
 /// What the polynomial algorithm says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unique {
