@@ -25,6 +25,25 @@ fn extend(ops: &[RegisterOp], state: u32, taken: u32) -> bool {
     false
 }
 
+/// Whether some order of `ops` that keeps each process's own explains all that ended.
+pub fn sequential(ops: &[RegisterOp], process: &[u64], state: u32, taken: u32) -> bool {
+    let open = |at: usize| taken >> at & 1 == 0;
+    if (0..ops.len()).all(|at| !open(at) || ops[at].ret == NEVER) {
+        return true;
+    }
+    (0..ops.len()).filter(|&at| open(at)).any(|at| {
+        let op = &ops[at];
+        let mut others = (0..ops.len()).filter(|&other| other != at && open(other));
+        let preceded = others.any(|other| {
+            let earlier = (ops[other].inv, other) < (op.inv, at);
+            process[other] == process[at] && earlier && ops[other].ret != NEVER
+        });
+        let legal = op.from == NONE || op.from == state;
+        let next = if op.to == NONE { state } else { op.to };
+        legal && !preceded && sequential(ops, process, next, taken | 1 << at)
+    })
+}
+
 /// What was recorded when `moment` had just passed; ops still open then are indeterminate.
 pub fn prefix(ops: &[RegisterOp], moment: u32) -> Vec<RegisterOp> {
     let begun = ops.iter().filter(|op| op.inv <= moment);

@@ -33,8 +33,14 @@ pub struct Explanation {
     pub flaw: Option<Flaw>,
 }
 
-/// Judges and explains `ops` on a register that first holds `initial`.
-pub fn judge(ops: &[RegisterOp], initial: u32, meter: &mut Meter) -> Judgement {
+/// Judges `ops` on a register that first holds `initial` within `meter`, and explains a violation
+/// within `explaining`.
+pub fn judge(
+    ops: &[RegisterOp],
+    initial: u32,
+    meter: &mut Meter,
+    explaining: &mut Meter,
+) -> Judgement {
     match unique(ops, initial) {
         Unique::Linearizable(_) => Judgement::Linearizable,
         Unique::Flawed(_) => Judgement::Violation(explain_unique(ops, initial)),
@@ -42,7 +48,7 @@ pub fn judge(ops: &[RegisterOp], initial: u32, meter: &mut Meter) -> Judgement {
             Decision::Linearizable => Judgement::Linearizable,
             Decision::OutOfBudget => Judgement::OutOfBudget,
             Decision::Violation { op } => {
-                Judgement::Violation(explain_repeated(ops, initial, op, meter))
+                Judgement::Violation(explain_repeated(ops, initial, op, explaining))
             }
         },
     }

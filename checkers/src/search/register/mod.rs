@@ -21,7 +21,7 @@ mod zones;
 
 pub use explain::{Explanation, Judgement, judge};
 pub use problem::{NEVER, NONE, RegisterOp};
-pub use zones::{Flaw, Unique, unique};
+pub use zones::{Flaw, Unique, sequential, unique};
 
 use breadth::Breadth;
 use depth::Depth;

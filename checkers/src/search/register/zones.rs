@@ -343,6 +343,32 @@ impl<'o> Clusters<'o> {
         order
     }
 
+    /// For each op its block, by root and [`NONE`] where it did not happen, and its place there.
+    fn places(&self) -> (Vec<u32>, Vec<u32>) {
+        let mut block_of = vec![NONE; self.ops.len()];
+        let mut place = vec![0; self.ops.len()];
+        let blind = (0..self.ops.len()).filter(|&at| self.ops[at].is_blind() && self.kept[at]);
+        let roots = blind.map(|at| self.ops[at].to).chain([self.initial]);
+        for root in roots {
+            let (mut value, mut writer, mut rank) = (root, self.writer[root as usize], 0);
+            loop {
+                if writer != NONE {
+                    (block_of[writer as usize], place[writer as usize]) = (root, rank);
+                }
+                for &read in self.reads_of(value) {
+                    (block_of[read as usize], place[read as usize]) = (root, rank + 1);
+                }
+                writer = self.successor[value as usize];
+                if writer == NONE {
+                    break;
+                }
+                value = self.ops[writer as usize].to;
+                rank += 2;
+            }
+        }
+        (block_of, place)
+    }
+
     fn push_block(&self, mut value: u32, order: &mut Vec<u32>) {
         loop {
             order.extend_from_slice(self.reads_of(value));
@@ -354,6 +380,71 @@ impl<'o> Clusters<'o> {
             value = self.ops[link as usize].to;
         }
     }
+}
+
+/// Whether one order of all ops that keeps each process's own order explains them, where every value
+/// is written once; `None` where one may be written twice. `process` says who did each op.
+///
+/// Blocks are whole, so it is a matter of ordering blocks: each process leads from block to block,
+/// and within a block only onwards.
+pub fn sequential(ops: &[RegisterOp], process: &[u64], initial: u32) -> Option<bool> {
+    let timeless: Vec<RegisterOp> = ops
+        .iter()
+        .map(|op| RegisterOp {
+            inv: 0,
+            ret: if op.is_info() { NEVER } else { NEVER - 1 },
+            ..*op
+        })
+        .collect();
+    let mut clusters = Clusters::new(&timeless, initial)?;
+    if clusters.blocks().is_err() {
+        return Some(false);
+    }
+    let (block_of, place) = clusters.places();
+    let mut order: Vec<usize> = (0..ops.len()).filter(|&at| block_of[at] != NONE).collect();
+    order.sort_unstable_by_key(|&at| (process[at], ops[at].inv, at));
+    let mut edges: Vec<(u32, u32)> = Vec::new();
+    let mut before: Option<usize> = None;
+    for at in order {
+        let last = before.filter(|&last| process[last] == process[at]);
+        if let Some(last) = last {
+            if block_of[last] == block_of[at] {
+                if place[last] > place[at] {
+                    return Some(false);
+                }
+            } else {
+                edges.push((block_of[last], block_of[at]));
+            }
+        }
+        // What follows an indeterminate op need not follow its effect.
+        before = if ops[at].is_info() { last } else { Some(at) };
+    }
+    let back_to_first = edges.iter().any(|(_, to)| *to == initial);
+    Some(!back_to_first && acyclic(edges, clusters.starts.len()))
+}
+
+fn acyclic(mut edges: Vec<(u32, u32)>, nodes: usize) -> bool {
+    edges.sort_unstable();
+    edges.dedup();
+    let mut incoming = vec![0_u32; nodes];
+    for &(_, to) in &edges {
+        incoming[to as usize] += 1;
+    }
+    let mut free: Vec<u32> = (0..nodes as u32)
+        .filter(|&node| incoming[node as usize] == 0)
+        .collect();
+    let mut passed = 0;
+    while let Some(node) = free.pop() {
+        let first = edges.partition_point(|(from, _)| *from < node);
+        for &(_, to) in edges[first..].iter().take_while(|(from, _)| *from == node) {
+            passed += 1;
+            incoming[to as usize] -= 1;
+            if incoming[to as usize] == 0 {
+                free.push(to);
+            }
+        }
+    }
+    passed == edges.len()
 }
 
 /// Two blocks that each hold an op which ended before one of the other began.

@@ -72,7 +72,7 @@ fn every_violation_has_a_witness_that_stands_its_second_test() {
     for _ in 0..4_000 {
         let ops = history(&mut chance, 25);
         let mut meter = Meter::new(1 << 40, 1 << 40);
-        if let Judgement::Violation(found) = judge(&ops, 0, &mut meter) {
+        if let Judgement::Violation(found) = judge(&ops, 0, &mut meter, &mut Meter::new(1 << 40, 1 << 40)) {
             assert!(found.proved, "{found:?} {ops:?}");
             assert!(found.order.is_some(), "{found:?}");
             sizes[found.witness.len()] += 1;
