@@ -54,41 +54,69 @@ pub fn judge(
     }
 }
 
-/// Prefixes of a history with an order have one too, so the shortest without is found by halving.
 fn explain_unique(ops: &[RegisterOp], initial: u32) -> Explanation {
-    let mut ends: Vec<(u32, u32)> = (0..)
-        .zip(ops)
-        .filter(|(_, op)| op.ret != NEVER)
-        .map(|(at, op)| (op.ret, at))
-        .collect();
-    ends.sort_unstable();
-    let flawed = |moment: u32| {
-        let (cut, _) = prefix(ops, moment);
-        matches!(unique(&cut, initial), Unique::Flawed(_))
-    };
-    let first = ends.partition_point(|(end, _)| !flawed(*end));
-    let (end, op) = ends.get(first).copied().unwrap_or((NEVER - 1, 0));
-    let (cut, ids) = prefix(ops, end);
-    let (Unique::Flawed(flaw), true) = (unique(&cut, initial), first < ends.len()) else {
-        return unproved(op);
-    };
-    let proved = witness::proves(&cut, initial, &flaw);
-    let flaw = flaw.renamed(|at| ids[at as usize]);
-    let order = end.checked_sub(1).and_then(|before| {
-        let (cut, ids) = prefix(ops, before);
-        match unique(&cut, initial) {
-            Unique::Linearizable(order) => Some(order),
-            _ => None,
-        }
-        .map(|order| order.into_iter().map(|at| ids[at as usize]).collect())
+    let mut ends: Vec<u32> = ops.iter().map(|op| op.ret).collect();
+    ends.retain(|end| *end != NEVER);
+    let found = explain_prefixes(ends, initial, |moment| {
+        let (cut, names) = prefix(ops, moment);
+        Some((vec![cut], names))
     });
-    Explanation {
-        op,
-        order: Some(order.unwrap_or_default()),
-        witness: witness::of_flaw(ops, &flaw),
-        proved,
-        flaw: Some(flaw),
+    found.map_or_else(|| unproved(0), |mut found| {
+        if let Some(flaw) = &found.flaw {
+            found.witness = witness::of_flaw(ops, flaw);
+        }
+        found
+    })
+}
+
+/// A history as it stood at one moment: every way to read it as unique values, or only one that
+/// has an order, and the names of the ops. `None` if it is not known.
+pub type View = Option<(Vec<Vec<RegisterOp>>, Vec<u32>)>;
+
+/// Explains a history of values that are written once each, given its ends in time and what had
+/// been recorded at each moment. Prefixes of a history with an order have one too, so the shortest
+/// without is found by halving. `None` if every prefix has one, or one is not known.
+pub fn explain_prefixes(
+    mut ends: Vec<u32>,
+    initial: u32,
+    view: impl Fn(u32) -> View,
+) -> Option<Explanation> {
+    ends.sort_unstable();
+    let flaw_of = |ops: &Vec<RegisterOp>| match unique(ops, initial) {
+        Unique::Flawed(flaw) => Some(flaw),
+        _ => None,
+    };
+    let flawed = |moment: u32| {
+        view(moment).is_none_or(|(ways, _)| ways.iter().all(|ops| flaw_of(ops).is_some()))
+    };
+    let end = *ends.get(ends.partition_point(|end| !flawed(*end)))?;
+    let (ways, names) = view(end)?;
+    let name = |at: u32| names[at as usize];
+    let mut witness = Vec::new();
+    let mut proved = true;
+    let mut only = None;
+    for ops in &ways {
+        let flaw = flaw_of(ops)?;
+        proved &= witness::proves(ops, initial, &flaw);
+        witness.extend(witness::of_flaw(ops, &flaw).into_iter().map(name));
+        only = (ways.len() == 1).then_some(flaw.renamed(name));
     }
+    witness.sort_unstable();
+    witness.dedup();
+    let last = ways[0].iter().position(|op| op.ret == end).unwrap_or(0);
+    let order = end.checked_sub(1).and_then(&view).and_then(|(ways, names)| {
+        let Unique::Linearizable(order) = unique(ways.first()?, initial) else {
+            return None;
+        };
+        Some(order.into_iter().map(|at| names[at as usize]).collect())
+    });
+    Some(Explanation {
+        op: name(last as u32),
+        order: order.or_else(|| (end == 0).then(Vec::new)),
+        witness,
+        proved,
+        flaw: only,
+    })
 }
 
 /// Two algorithms disagree, which is a bug of theirs: nothing is to be accused.

@@ -19,7 +19,7 @@ mod window;
 mod witness;
 mod zones;
 
-pub use explain::{Explanation, Judgement, judge};
+pub use explain::{Explanation, Judgement, View, explain_prefixes, judge};
 pub use problem::{NEVER, NONE, RegisterOp};
 pub use zones::{Flaw, Unique, sequential, unique};
 
