@@ -276,6 +276,14 @@ impl<V: Values> Teller<'_, V> {
                 "circular-updates",
                 format!("each needs another's value first: {}", ops.iter().map(|&op| name(op)).collect::<Vec<_>>().join(", ")),
             ),
+            Some(Flaw::Order { early, late }) if is_read(*early) && !is_read(*late) => (
+                "stale-read",
+                format!(
+                    "{} does not show {}, which had ended before it began",
+                    name(*early),
+                    name(*late)
+                ),
+            ),
             Some(Flaw::Order { early, late }) => (
                 cause_of(is_read(*late)),
                 format!(

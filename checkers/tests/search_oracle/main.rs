@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
+mod kv;
 mod oracle;
 mod register;
 
