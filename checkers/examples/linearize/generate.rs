@@ -118,12 +118,54 @@ fn corrupt(ops: &[Recorded]) -> String {
             let (ops, initial) = parse(&text);
             let mut meter = Meter::new(1 << 40, 1 << 32);
             if let Decision::Violation { op } = decide(&ops, initial, &mut meter) {
-                eprintln!("corrupted {at} +{shift}: violation at op {op}, {} steps", meter.steps);
+                let steps = meter.steps;
+                eprintln!("read {at} made wrong: refused at op {op} after {steps} steps");
                 return text;
             }
         }
     }
     panic!("no read can be made wrong");
+}
+
+/// A log under appends and reads of its last ten records, with eight processes. A line is the
+/// process, invoke or ok, append or read, and numbers: `offset value` of an append's end, `from
+/// values...` of a read's.
+fn log(count: usize) -> String {
+    let mut chance = Chance(8);
+    let mut text = String::new();
+    let mut log: Vec<u64> = Vec::new();
+    let mut open: Vec<Option<(bool, u64, Option<String>)>> = vec![None; 8];
+    let (mut begun, mut done, mut value) = (0, 0, 0);
+    while done < count {
+        let process = chance.below(8) as usize;
+        match open[process].take() {
+            None if begun < count => {
+                let is_append = chance.below(2) == 0;
+                value += 1;
+                let argument = if is_append { value } else { (log.len() as u64).saturating_sub(10) };
+                let f = if is_append { "append" } else { "read" };
+                writeln!(text, "{process}\tinvoke\t{f}\t{argument}").expect("memory");
+                open[process] = Some((is_append, argument, None));
+                begun += 1;
+            }
+            None => {}
+            Some((true, value, None)) => {
+                let answer = format!("append\t{} {value}", log.len());
+                log.push(value);
+                open[process] = Some((true, value, Some(answer)));
+            }
+            Some((false, from, None)) => {
+                let seen: Vec<String> = log[from as usize..].iter().map(u64::to_string).collect();
+                let answer = format!("read\t{from} {}", seen.join(" "));
+                open[process] = Some((false, from, Some(answer)));
+            }
+            Some((_, _, Some(answer))) => {
+                writeln!(text, "{process}\tok\t{answer}").expect("memory");
+                done += 1;
+            }
+        }
+    }
+    text
 }
 
 /// Writes every made history into `folder`.
@@ -132,6 +174,7 @@ pub fn all(folder: &str) {
         let path = std::path::Path::new(folder).join(name);
         std::fs::write(path, text).expect("a folder that can be written");
     };
+    write("log.txt".to_owned(), log(100_000));
     for processes in [4, 8, 16] {
         write(format!("rmw-valid-{processes}.log"), lines(&record(processes, 100_000)));
         let ops = record(processes, 20_000);

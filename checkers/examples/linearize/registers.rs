@@ -1,8 +1,6 @@
 //! Registers in the etcd logs' format.
 
-use std::time::Instant;
-
-use plimsoll_checkers::search::register::{Decision, Meter, NEVER, NONE, RegisterOp, decide};
+use plimsoll_checkers::search::register::{NEVER, NONE, RegisterOp};
 
 /// Ops with values as numbers, and the first value, nil.
 pub fn parse(text: &str) -> (Vec<RegisterOp>, u32) {
@@ -51,32 +49,4 @@ pub fn parse(text: &str) -> (Vec<RegisterOp>, u32) {
         keep
     });
     (ops, 0)
-}
-
-/// Judges each file and prints the sum of the medians.
-pub fn judge(files: &[&str]) {
-    let mut total = 0.0;
-    let mut verdicts = Vec::new();
-    for file in files {
-        let text = std::fs::read_to_string(file).expect("a file");
-        let (ops, initial) = parse(&text);
-        let mut times = Vec::new();
-        let mut last = (Decision::OutOfBudget, 0);
-        let begun = Instant::now();
-        while times.is_empty() || (times.len() < 101 && begun.elapsed().as_secs_f64() < 0.5) {
-            let begun = Instant::now();
-            let mut meter = Meter::new(1 << 40, 1 << 33);
-            let decision = decide(&ops, initial, &mut meter);
-            times.push(begun.elapsed().as_secs_f64());
-            last = (decision, meter.steps);
-        }
-        times.sort_by(f64::total_cmp);
-        let median = times[times.len() / 2];
-        total += median;
-        if files.len() < 10 {
-            eprintln!("{file}: {} ops, {:?}, {} steps, {:.6} s", ops.len(), last.0, last.1, median);
-        }
-        verdicts.push(last.0 == Decision::Linearizable);
-    }
-    println!("{{\"seconds\": {total}, \"verdicts\": {verdicts:?}}}");
 }
