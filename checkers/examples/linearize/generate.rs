@@ -60,12 +60,21 @@ fn record(processes: usize, count: usize) -> Vec<Recorded> {
         let (begin, effect) = open[process];
         if let Some(op) = effect {
             let end = lines;
-            done.push(Recorded { process, begin, end, op });
+            done.push(Recorded {
+                process,
+                begin,
+                end,
+                op,
+            });
             lines += 2;
             let goes_on = began < count;
             began += usize::from(goes_on);
             // A process that is through has nothing open.
-            open[process] = if goes_on { (end + 1, None) } else { (usize::MAX, None) };
+            open[process] = if goes_on {
+                (end + 1, None)
+            } else {
+                (usize::MAX, None)
+            };
         } else if begin != usize::MAX {
             open[process].1 = Some(step(&mut chance, &mut state));
         }
@@ -110,7 +119,9 @@ fn lines(ops: &[Recorded]) -> String {
 /// The same with the first read after 95 % of the ops whose other value no order explains.
 fn corrupt(ops: &[Recorded]) -> String {
     for at in ops.len() * 95 / 100..ops.len() {
-        let Op::Read(value) = ops[at].op else { continue };
+        let Op::Read(value) = ops[at].op else {
+            continue;
+        };
         for shift in 1..VALUES {
             let mut wrong = ops.to_vec();
             wrong[at].op = Op::Read((value + shift) % VALUES);
@@ -142,7 +153,11 @@ fn log(count: usize) -> String {
             None if begun < count => {
                 let is_append = chance.below(2) == 0;
                 value += 1;
-                let argument = if is_append { value } else { (log.len() as u64).saturating_sub(10) };
+                let argument = if is_append {
+                    value
+                } else {
+                    (log.len() as u64).saturating_sub(10)
+                };
                 let f = if is_append { "append" } else { "read" };
                 writeln!(text, "{process}\tinvoke\t{f}\t{argument}").expect("memory");
                 open[process] = Some((is_append, argument, None));
@@ -176,7 +191,10 @@ pub fn all(folder: &str) {
     };
     write("log.txt".to_owned(), log(100_000));
     for processes in [4, 8, 16] {
-        write(format!("rmw-valid-{processes}.log"), lines(&record(processes, 100_000)));
+        write(
+            format!("rmw-valid-{processes}.log"),
+            lines(&record(processes, 100_000)),
+        );
         let ops = record(processes, 20_000);
         write(format!("rmw-corrupted-{processes}.log"), corrupt(&ops));
     }

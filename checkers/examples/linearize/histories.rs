@@ -60,7 +60,8 @@ pub fn kv(text: &str) -> History {
         let f = field(line, "f")?;
         let mut op = Op::new(process, kind(&field(line, "type")?), &f[1..], value);
         let key = field(line, "key")?;
-        op.extra.insert("key".to_owned(), Json::from(key.trim_matches('"')));
+        op.extra
+            .insert("key".to_owned(), Json::from(key.trim_matches('"')));
         Some(op)
     };
     finish(text.lines().filter_map(op).collect())

@@ -10,9 +10,9 @@ mod registers;
 
 use std::time::Instant;
 
+use plimsoll_checkers::check;
 use plimsoll_checkers::models::{Model, ModelOptions, judge_model};
 use plimsoll_checkers::search::register::{Decision, Meter, Unique, decide, unique};
-use plimsoll_checkers::check;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -42,7 +42,9 @@ fn main() {
             move || check(&history).findings.is_empty()
         }),
         _ => {
-            eprintln!("usage: linearize generate FOLDER | linearize register|register-explained|kv|kv-explained|log FILE...");
+            eprintln!(
+                "usage: linearize generate FOLDER | linearize register|register-explained|kv|kv-explained|log FILE..."
+            );
             std::process::exit(64);
         }
     }
@@ -50,7 +52,12 @@ fn main() {
 
 fn valid(history: &plimsoll_checkers::history::History, model: Model) -> bool {
     let verdict = judge_model(history, model, &ModelOptions::default()).expect("a history of its");
-    assert_ne!(verdict.valid, plimsoll_checkers::Validity::Unknown, "{:?}", verdict.reason);
+    assert_ne!(
+        verdict.valid,
+        plimsoll_checkers::Validity::Unknown,
+        "{:?}",
+        verdict.reason
+    );
     verdict.valid == plimsoll_checkers::Validity::Valid
 }
 

@@ -9,10 +9,16 @@ pub fn parse(text: &str) -> (Vec<RegisterOp>, u32) {
     let mut dropped = Vec::new();
     let value = |word: &str| word.parse::<u32>().map_or(0, |number| number + 1);
     for (at, line) in (0..).zip(text.lines()) {
-        let Some((_, line)) = line.split_once("jepsen.util - ") else { continue };
+        let Some((_, line)) = line.split_once("jepsen.util - ") else {
+            continue;
+        };
         let words: Vec<&str> = line.split('\t').collect();
-        let [process, kind, f, argument] = words.as_slice() else { continue };
-        let Ok(process) = process.parse::<usize>() else { continue };
+        let [process, kind, f, argument] = words.as_slice() else {
+            continue;
+        };
+        let Ok(process) = process.parse::<usize>() else {
+            continue;
+        };
         if open.len() <= process {
             open.resize(process + 1, None);
         }
@@ -27,7 +33,12 @@ pub fn parse(text: &str) -> (Vec<RegisterOp>, u32) {
                 }
             };
             open[process] = Some(ops.len());
-            ops.push(RegisterOp { inv: at, ret: NEVER, from, to });
+            ops.push(RegisterOp {
+                inv: at,
+                ret: NEVER,
+                from,
+                to,
+            });
             continue;
         }
         let op = open[process].take().expect("an open op");

@@ -274,7 +274,13 @@ impl<V: Values> Teller<'_, V> {
             ),
             Some(Flaw::Cycle { ops }) => (
                 "circular-updates",
-                format!("each needs another's value first: {}", ops.iter().map(|&op| name(op)).collect::<Vec<_>>().join(", ")),
+                format!(
+                    "each needs another's value first: {}",
+                    ops.iter()
+                        .map(|&op| name(op))
+                        .collect::<Vec<_>>()
+                        .join(", ")
+                ),
             ),
             Some(Flaw::Order { early, late }) if is_read(*early) && !is_read(*late) => (
                 "stale-read",
@@ -315,7 +321,11 @@ impl<V: Values> Teller<'_, V> {
 }
 
 fn cause_of(is_read: bool) -> &'static str {
-    if is_read { "stale-read" } else { "realtime-order" }
+    if is_read {
+        "stale-read"
+    } else {
+        "realtime-order"
+    }
 }
 
 /// A value for a message: the end of a long one, since that is where lists grow.

@@ -7,3 +7,4 @@
 //! lucky order nor a merging frontier is missed. A budget that runs out is an answer of its own.
 
 pub mod register;
+pub mod sequential;

@@ -56,7 +56,10 @@ fn judge(ops: &[Json], model: Model, initial: Option<Json>) -> ModelVerdict {
 fn explained(verdict: &ModelVerdict) {
     assert!(!verdict.anomalies.is_empty());
     for anomaly in &verdict.anomalies {
-        assert!(!anomaly.ops.is_empty() && anomaly.ops.len() <= 40, "{anomaly:?}");
+        assert!(
+            !anomaly.ops.is_empty() && anomaly.ops.len() <= 40,
+            "{anomaly:?}"
+        );
         assert!(anomaly.details["op"].is_u64());
         assert!(anomaly.details["prefix"].is_array(), "{anomaly:?}");
         assert!(anomaly.details["refused"].is_string());
@@ -64,12 +67,16 @@ fn explained(verdict: &ModelVerdict) {
 }
 
 fn etcd_ops(text: &str) -> Vec<Json> {
-    let lines = text.lines().filter_map(|line| line.split_once("jepsen.util - "));
+    let lines = text
+        .lines()
+        .filter_map(|line| line.split_once("jepsen.util - "));
     let op = |(_, line): (&str, &str)| {
         let words: Vec<&str> = line.split('\t').collect();
         let process = words[0].parse::<u64>().ok()?;
         let value = edn::parse(words[3]);
-        Some(json!({"process": process, "type": &words[1][1..], "f": &words[2][1..], "value": value}))
+        Some(
+            json!({"process": process, "type": &words[1][1..], "f": &words[2][1..], "value": value}),
+        )
     };
     lines.filter_map(op).collect()
 }
@@ -83,7 +90,11 @@ fn every_etcd_log_gets_its_verdict_and_an_explanation() {
         let (name, valid) = line.split_once('\t').unwrap();
         let text = std::fs::read_to_string(folder.join(format!("{name}.log"))).unwrap();
         let verdict = judge(&etcd_ops(&text), Model::CasRegister, None);
-        let wanted = if valid == "true" { Validity::Valid } else { Validity::Invalid };
+        let wanted = if valid == "true" {
+            Validity::Valid
+        } else {
+            Validity::Invalid
+        };
         assert_eq!(verdict.valid, wanted, "{name}: {verdict:?}");
         if valid != "true" {
             explained(&verdict);
@@ -95,7 +106,9 @@ fn every_etcd_log_gets_its_verdict_and_an_explanation() {
 
 #[test]
 fn every_knossos_history_gets_its_verdict() {
-    let Some(folder) = data("knossos/cas-register") else { return };
+    let Some(folder) = data("knossos/cas-register") else {
+        return;
+    };
     for (kind, wanted) in [("good", Validity::Valid), ("bad", Validity::Invalid)] {
         for file in files(&folder.join(kind)) {
             let text = std::fs::read_to_string(&file).unwrap();
@@ -116,13 +129,20 @@ fn every_history_of_keys_gets_its_verdict_and_each_bad_key_an_explanation() {
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();
         let ops = edn::ops(&std::fs::read_to_string(&file).unwrap());
         let verdict = judge(&ops, Model::Kv, None);
-        let wanted = if name.ends_with("ok") { Validity::Valid } else { Validity::Invalid };
+        let wanted = if name.ends_with("ok") {
+            Validity::Valid
+        } else {
+            Validity::Invalid
+        };
         assert_eq!(verdict.valid, wanted, "{name}: {verdict:?}");
         if wanted == Validity::Invalid {
             explained(&verdict);
         }
         for anomaly in &verdict.anomalies {
-            println!("{name} {:?} {:?} {}", anomaly.key, anomaly.ops, anomaly.message);
+            println!(
+                "{name} {:?} {:?} {}",
+                anomaly.key, anomaly.ops, anomaly.message
+            );
             println!("  {}", anomaly.details["refused"]);
         }
     }

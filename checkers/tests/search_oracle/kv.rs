@@ -44,15 +44,24 @@ fn random(chance: &mut Chance) -> Vec<KvOp> {
     let count = 3 + chance.below(5);
     let texts = 2 + chance.below(4);
     let (wrong, spread) = (chance.below(3), 1 + chance.below(12));
+    let nested = chance.below(4) == 0;
     let mut state = String::new();
     let mut shown = vec![String::new()];
     let mut ops = Vec::new();
     for at in 0..count {
-        let piece = char::from(b'a' + chance.below(texts) as u8).to_string();
+        let mut piece = char::from(b'a' + chance.below(texts) as u8).to_string();
+        // One that begins another makes the strings say less.
+        if nested && chance.below(4) == 0 {
+            piece.push('a');
+        }
         let (f, text) = match chance.below(7) {
             0..=2 => {
                 let other = &shown[chance.below(shown.len() as u32) as usize];
-                let seen = if chance.below(6) < wrong { other.clone() } else { state.clone() };
+                let seen = if chance.below(6) < wrong {
+                    other.clone()
+                } else {
+                    state.clone()
+                };
                 ("get", seen)
             }
             3 => {
@@ -115,16 +124,27 @@ fn random_histories_of_a_key_are_judged_as_the_oracle_does() {
         let verdict = judge_model(&history, Model::Kv, &ModelOptions::default()).unwrap();
         let mut ends: Vec<u32> = ops.iter().filter_map(|op| op.ret).collect();
         ends.sort_unstable();
-        let first = ends.into_iter().find(|end| !linearizable(&ops, *end, "", 0));
+        let first = ends
+            .into_iter()
+            .find(|end| !linearizable(&ops, *end, "", 0));
         match first {
             None => assert_eq!(verdict.valid, Validity::Valid, "{ops:?} {verdict:?}"),
             Some(end) => {
                 assert_eq!(verdict.valid, Validity::Invalid, "{ops:?} {verdict:?}");
                 let anomaly = &verdict.anomalies[0];
-                assert_eq!(anomaly.details["op"], Json::from(end), "{ops:?} {anomaly:?}");
+                assert_eq!(
+                    anomaly.details["op"],
+                    Json::from(end),
+                    "{ops:?} {anomaly:?}"
+                );
             }
         }
         counted[usize::from(first.is_none())] += 1;
     }
-    assert!(counted.iter().all(|count| count * 20 > counted[0] + counted[1]), "{counted:?}");
+    assert!(
+        counted
+            .iter()
+            .all(|count| count * 20 > counted[0] + counted[1]),
+        "{counted:?}"
+    );
 }

@@ -8,6 +8,7 @@
 mod kv;
 mod oracle;
 mod register;
+mod sequential;
 
 /// How many random histories, by default few enough for every run of the tests.
 fn cases(default: u64) -> u64 {

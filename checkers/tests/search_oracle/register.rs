@@ -2,7 +2,7 @@
 
 use plimsoll_checkers::search::register::sequential as zones_sequential;
 use plimsoll_checkers::search::register::{
-    Decision, Meter, NEVER, NONE, RegisterOp, Unique, decide, unique, frontier, order,
+    Decision, Meter, NEVER, NONE, RegisterOp, Unique, decide, frontier, order, unique,
 };
 
 use crate::oracle::{explains, first_violation, sequential};
@@ -87,7 +87,11 @@ fn random_unique(chance: &mut Chance) -> Vec<RegisterOp> {
     let (mut state, mut last) = (0, 0);
     let orderly = chance.below(2) == 0;
     for at in 0..count {
-        let seen = if orderly && chance.below(10) > 0 { state } else { chance.below(last + 2) };
+        let seen = if orderly && chance.below(10) > 0 {
+            state
+        } else {
+            chance.below(last + 2)
+        };
         let (from, to) = match chance.below(5) {
             0..=2 => (seen, NONE),
             3 => (NONE, last + 1),
@@ -100,7 +104,11 @@ fn random_unique(chance: &mut Chance) -> Vec<RegisterOp> {
         let moment = 3 * at + 8;
         let inv = moment - chance.below(8);
         let info = to != NONE && chance.below(4) == 0;
-        let ret = if info { NEVER } else { moment + chance.below(8) };
+        let ret = if info {
+            NEVER
+        } else {
+            moment + chance.below(8)
+        };
         ops.push(RegisterOp { inv, ret, from, to });
     }
     ops
@@ -115,7 +123,12 @@ fn the_polynomial_algorithm_agrees_with_the_search_on_random_histories() {
         let valid = agree(&ops, 0).expect("values written once");
         counted[usize::from(valid)] += 1;
     }
-    assert!(counted.iter().all(|count| count * 20 > counted[0] + counted[1]), "{counted:?}");
+    assert!(
+        counted
+            .iter()
+            .all(|count| count * 20 > counted[0] + counted[1]),
+        "{counted:?}"
+    );
 }
 
 #[test]
@@ -127,10 +140,19 @@ fn sequential_consistency_of_unique_values_agrees_with_the_oracle() {
         ops.truncate(8);
         let process: Vec<u64> = ops.iter().map(|_| u64::from(chance.below(3))).collect();
         let found = zones_sequential(&ops, &process, 0).expect("values written once");
-        assert_eq!(found, sequential(&ops, &process, 0, 0), "{ops:?} {process:?}");
+        assert_eq!(
+            found,
+            sequential(&ops, &process, 0, 0),
+            "{ops:?} {process:?}"
+        );
         counted[usize::from(found)] += 1;
     }
-    assert!(counted.iter().all(|count| count * 20 > counted[0] + counted[1]), "{counted:?}");
+    assert!(
+        counted
+            .iter()
+            .all(|count| count * 20 > counted[0] + counted[1]),
+        "{counted:?}"
+    );
 }
 
 /// Every kind of op over `values` values: what it needs, what it leaves, whether it may be open.
@@ -214,7 +236,11 @@ fn long(chance: &mut Chance) -> Vec<RegisterOp> {
         let moment = 10 * at + 100;
         let inv = moment - chance.below(10 * overlap.min(10));
         let info = to != NONE && chance.below(20) == 0;
-        let ret = if info { NEVER } else { moment + chance.below(10 * overlap) };
+        let ret = if info {
+            NEVER
+        } else {
+            moment + chance.below(10 * overlap)
+        };
         ops.push(RegisterOp { inv, ret, from, to });
     }
     ops
@@ -240,10 +266,13 @@ fn a_narrow_frontier_that_widens_judges_as_the_whole_one_does() {
         assert_eq!(raced, whole, "{ops:?}");
         valid += u64::from(whole == Decision::Linearizable);
     }
-    assert!(valid * 10 > cases && valid * 10 < 9 * cases, "{valid} of {cases}");
+    assert!(
+        valid * 10 > cases && valid * 10 < 9 * cases,
+        "{valid} of {cases}"
+    );
 }
 
-fn random(chance: &mut Chance) -> Vec<RegisterOp> {
+pub fn random(chance: &mut Chance) -> Vec<RegisterOp> {
     let count = 3 + chance.below(6);
     let values = 2 + chance.below(3);
     let span = 4 + chance.below(3 * count);
@@ -259,7 +288,11 @@ fn random(chance: &mut Chance) -> Vec<RegisterOp> {
             _ => (a, b),
         };
         let info = to != NONE && chance.below(10) < 2 * infos;
-        let ret = if info { NEVER } else { inv + chance.below(longest) };
+        let ret = if info {
+            NEVER
+        } else {
+            inv + chance.below(longest)
+        };
         ops.push(RegisterOp { inv, ret, from, to });
     }
     ops
@@ -273,5 +306,8 @@ fn random_histories_are_judged_as_the_oracle_does() {
     for _ in 0..cases {
         valid += u64::from(compare(&random(&mut chance), 0));
     }
-    assert!(valid * 10 > cases && valid * 10 < 9 * cases, "{valid} of {cases}");
+    assert!(
+        valid * 10 > cases && valid * 10 < 9 * cases,
+        "{valid} of {cases}"
+    );
 }

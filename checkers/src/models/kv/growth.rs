@@ -70,7 +70,8 @@ impl<'h> Growth<'h> {
         let after = self.texts.partition_point(|piece| *piece <= text);
         let at = after.checked_sub(1)?;
         let piece = self.texts[at];
-        text.starts_with(piece).then_some((piece, &self.writers[at]))
+        text.starts_with(piece)
+            .then_some((piece, &self.writers[at]))
     }
 
     /// What was recorded up to `moment`, inclusive; `None` with too many readings.
@@ -79,7 +80,11 @@ impl<'h> Growth<'h> {
         let mut names = Vec::with_capacity(entries.len());
         let mut place = vec![NONE; entries.len()];
         for (at, entry) in (0..).zip(entries) {
-            let ret = if entry.ret <= moment { entry.ret } else { NEVER };
+            let ret = if entry.ret <= moment {
+                entry.ret
+            } else {
+                NEVER
+            };
             if entry.invoked > moment || (entry.kind == Kind::Get && ret == NEVER) {
                 continue;
             }
@@ -211,7 +216,9 @@ impl<'a, 'h> Growing<'a, 'h> {
             return None;
         }
         let length = text.len() as u32;
-        let stop = line.stops.binary_search_by_key(&length, |(length, _)| *length);
+        let stop = line
+            .stops
+            .binary_search_by_key(&length, |(length, _)| *length);
         let value = line.stops[stop.ok()?].1;
         line.latest_begin = line.latest_begin.max(self.ops[get].inv);
         Some(value)

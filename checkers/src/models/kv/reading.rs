@@ -86,7 +86,9 @@ fn entry<'h>(
         other => {
             return Err((
                 position,
-                format!("f \"{other}\" is not one of a kv's, which are get, put and append; choose the model that knows it"),
+                format!(
+                    "f \"{other}\" is not one of a kv's, which are get, put and append; choose the model that knows it"
+                ),
             ));
         }
     };
@@ -104,7 +106,10 @@ fn entry<'h>(
         _ => (position, op),
     };
     let text = text(kind, &said.value).ok_or_else(|| {
-        let reason = format!("the value of this \"{}\" cannot be read: it must be a string", op.f);
+        let reason = format!(
+            "the value of this \"{}\" cannot be read: it must be a string",
+            op.f
+        );
         (said_at, reason)
     })?;
     let answered = ends.filter(|_| outcome == OpType::Ok);

@@ -203,5 +203,8 @@ fn unreadable(op: &Op) -> String {
         "cas" => "a list of two values, [from, to]",
         _ => "one value",
     };
-    format!("the value of this \"{}\" cannot be read: it must be {shape}", op.f)
+    format!(
+        "the value of this \"{}\" cannot be read: it must be {shape}",
+        op.f
+    )
 }

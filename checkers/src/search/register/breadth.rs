@@ -111,7 +111,9 @@ impl<'p, 'o, const W: usize> Breadth<'p, 'o, W> {
         };
         self.frontier.clone_from(&checkpoint.frontier);
         self.whole = checkpoint.whole;
-        self.stepper.window.seek(self.stepper.problem, checkpoint.event);
+        self.stepper
+            .window
+            .seek(self.stepper.problem, checkpoint.event);
         self.width = self.width.saturating_mul(WIDER);
         self.retreat = self.retreat.saturating_mul(FURTHER);
         if self.checkpoints.len() == 1 {
@@ -190,9 +192,8 @@ impl<'p, 'o, const W: usize> Breadth<'p, 'o, W> {
         let window = &self.stepper.window;
         self.frontier.clear();
         if self.passed.len() > 8 {
-            self.passed.sort_unstable_by_key(|one| {
-                (one.group(window), one.used, one.spare.0, one.done.0)
-            });
+            self.passed
+                .sort_unstable_by_key(|one| (one.group(window), one.used, one.spare.0, one.done.0));
             self.passed.dedup();
         }
         let mut begin = 0;
@@ -264,8 +265,6 @@ impl<const W: usize> Walk for Breadth<'_, '_, W> {
             + self.queue.capacity()
             + self.passed.capacity()
             + kept.sum::<usize>();
-        (configs * size_of::<Config<W>>()) as u64
-            + self.seen.bytes()
-            + self.stepper.usages.bytes()
+        (configs * size_of::<Config<W>>()) as u64 + self.seen.bytes() + self.stepper.usages.bytes()
     }
 }

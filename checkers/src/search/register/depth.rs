@@ -149,8 +149,8 @@ impl<const W: usize> Walk for Depth<'_, '_, W> {
     }
 
     fn bytes(&self) -> u64 {
-        (self.stack.capacity() * size_of::<Branch<W>>()
-            + self.steps.capacity() * size_of::<Step>()) as u64
+        (self.stack.capacity() * size_of::<Branch<W>>() + self.steps.capacity() * size_of::<Step>())
+            as u64
             + self.seen.bytes()
             + self.stepper.usages.bytes()
     }

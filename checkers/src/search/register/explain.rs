@@ -3,9 +3,9 @@
 
 use super::prefix::prefix;
 use super::problem::{NEVER, NONE, RegisterOp};
+use super::witness;
 use super::zones::{Flaw, Unique, unique};
 use super::{Decision, Meter, decide, order};
-use super::witness;
 
 /// A verdict with its proof.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,12 +61,15 @@ fn explain_unique(ops: &[RegisterOp], initial: u32) -> Explanation {
         let (cut, names) = prefix(ops, moment);
         Some((vec![cut], names))
     });
-    found.map_or_else(|| unproved(0), |mut found| {
-        if let Some(flaw) = &found.flaw {
-            found.witness = witness::of_flaw(ops, flaw);
-        }
-        found
-    })
+    found.map_or_else(
+        || unproved(0),
+        |mut found| {
+            if let Some(flaw) = &found.flaw {
+                found.witness = witness::of_flaw(ops, flaw);
+            }
+            found
+        },
+    )
 }
 
 /// A history as it stood at one moment: every way to read it as unique values, or only one that
@@ -104,12 +107,15 @@ pub fn explain_prefixes(
     witness.sort_unstable();
     witness.dedup();
     let last = ways[0].iter().position(|op| op.ret == end).unwrap_or(0);
-    let order = end.checked_sub(1).and_then(&view).and_then(|(ways, names)| {
-        let Unique::Linearizable(order) = unique(ways.first()?, initial) else {
-            return None;
-        };
-        Some(order.into_iter().map(|at| names[at as usize]).collect())
-    });
+    let order = end
+        .checked_sub(1)
+        .and_then(&view)
+        .and_then(|(ways, names)| {
+            let Unique::Linearizable(order) = unique(ways.first()?, initial) else {
+                return None;
+            };
+            Some(order.into_iter().map(|at| names[at as usize]).collect())
+        });
     Some(Explanation {
         op: name(last as u32),
         order: order.or_else(|| (end == 0).then(Vec::new)),
@@ -130,12 +136,7 @@ fn unproved(op: u32) -> Explanation {
     }
 }
 
-fn explain_repeated(
-    ops: &[RegisterOp],
-    initial: u32,
-    op: u32,
-    meter: &mut Meter,
-) -> Explanation {
+fn explain_repeated(ops: &[RegisterOp], initial: u32, op: u32, meter: &mut Meter) -> Explanation {
     let end = ops.get(op as usize).map_or(NONE, |op| op.ret);
     let order = end.checked_sub(1).and_then(|before| {
         let (cut, ids) = prefix(ops, before);

@@ -2,7 +2,7 @@
 
 /// A set of at most `64 * W` slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Mask<const W: usize>(pub [u64; W]);
+pub(in crate::search) struct Mask<const W: usize>(pub [u64; W]);
 
 impl<const W: usize> Mask<W> {
     /// No slot.

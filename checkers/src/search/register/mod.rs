@@ -19,6 +19,8 @@ mod window;
 mod witness;
 mod zones;
 
+pub(super) use mask::Mask;
+
 pub use explain::{Explanation, Judgement, View, explain_prefixes, judge};
 pub use problem::{NEVER, NONE, RegisterOp};
 pub use zones::{Flaw, Unique, sequential, unique};

@@ -122,12 +122,7 @@ impl<'p, 'o, const W: usize> Stepper<'p, 'o, W> {
         false
     }
 
-    fn writes(
-        &mut self,
-        from: &Config<W>,
-        target: usize,
-        emit: &mut impl FnMut(Config<W>, u32),
-    ) {
+    fn writes(&mut self, from: &Config<W>, target: usize, emit: &mut impl FnMut(Config<W>, u32)) {
         let goal = self.problem.ops[target];
         let mut rest = self.window.writes.without(from.done);
         while let Some(slot) = rest.pop() {

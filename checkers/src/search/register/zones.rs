@@ -276,7 +276,10 @@ impl<'o> Clusters<'o> {
             for &read in self.reads_of(value) {
                 let late = self.ops[read as usize].ret < before.0;
                 if late {
-                    return Err(Flaw::Order { early: before.1, late: read });
+                    return Err(Flaw::Order {
+                        early: before.1,
+                        late: read,
+                    });
                 }
                 self.place(&mut block, read, false)?;
             }
@@ -325,7 +328,9 @@ impl<'o> Clusters<'o> {
             at = self.writer[self.ops[at as usize].from as usize];
         }
         let begin = ops.iter().position(|&op| op == at).unwrap_or(0);
-        Flaw::Cycle { ops: ops.split_off(begin) }
+        Flaw::Cycle {
+            ops: ops.split_off(begin),
+        }
     }
 
     /// Blocks by where they must lie, each from its write on.

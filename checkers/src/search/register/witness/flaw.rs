@@ -8,7 +8,9 @@ pub(in super::super) fn of_flaw(ops: &[RegisterOp], flaw: &Flaw) -> Vec<u32> {
     let mut witness = flaw.ops();
     for at in flaw.ops() {
         let from = ops[at as usize].from;
-        let writer = (0..).zip(ops).find(|(_, op)| op.to == from && !op.is_read());
+        let writer = (0..)
+            .zip(ops)
+            .find(|(_, op)| op.to == from && !op.is_read());
         if let (true, Some((writer, _))) = (from != NONE, writer) {
             witness.push(writer);
         }
@@ -44,9 +46,7 @@ pub(in super::super) fn proves(ops: &[RegisterOp], initial: u32, flaw: &Flaw) ->
                 && facts.happened(circle[0])
                 && pairs.all(|(a, b)| op(*a).from == op(*b).to && facts.occurs_once(op(*a).from))
         }
-        Flaw::Order { early, late } => {
-            precedes(*late, *early) && facts.comes_before(*early, *late)
-        }
+        Flaw::Order { early, late } => precedes(*late, *early) && facts.comes_before(*early, *late),
         Flaw::Zones { one, other } => {
             let roots = [one.0, one.1, other.0, other.1].map(|at| facts.root(at));
             roots[0].is_some()
@@ -86,7 +86,11 @@ impl<'o> Facts<'o> {
             *count += 1;
             *writer = at;
         }
-        Self { ops, initial, written }
+        Self {
+            ops,
+            initial,
+            written,
+        }
     }
 
     fn writer(&self, value: u32) -> Option<u32> {
@@ -167,4 +171,3 @@ impl<'o> Facts<'o> {
         false
     }
 }
-

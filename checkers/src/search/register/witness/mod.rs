@@ -81,9 +81,8 @@ impl Shrinking {
     /// Starts at a blind write as late as possible, each try twice as far back.
     fn begin_late(&mut self) {
         let writes = self.kept.iter().map(|(op, _)| *op);
-        let mut writes: Vec<RegisterOp> = writes
-            .filter(|op| op.is_blind() && !op.is_info())
-            .collect();
+        let mut writes: Vec<RegisterOp> =
+            writes.filter(|op| op.is_blind() && !op.is_info()).collect();
         writes.sort_unstable_by_key(|op| op.inv);
         let mut back = 1;
         while back <= writes.len() {

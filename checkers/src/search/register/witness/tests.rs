@@ -20,7 +20,11 @@ fn history(chance: &mut Chance, noise: u32) -> Vec<RegisterOp> {
     let values = 2 + chance.below(3);
     let mut next = |at: u32| {
         let value = chance.below(values);
-        let seen = if chance.below(100) < noise { value } else { state };
+        let seen = if chance.below(100) < noise {
+            value
+        } else {
+            state
+        };
         let (from, to) = match chance.below(3) {
             0 => (seen, NONE),
             1 => (NONE, value),
@@ -30,7 +34,11 @@ fn history(chance: &mut Chance, noise: u32) -> Vec<RegisterOp> {
         let moment = 4 * at + 20;
         let inv = moment - chance.below(12);
         let info = to != NONE && chance.below(6) == 0;
-        let ret = if info { NEVER } else { moment + chance.below(12) };
+        let ret = if info {
+            NEVER
+        } else {
+            moment + chance.below(12)
+        };
         RegisterOp { inv, ret, from, to }
     };
     (0..9).map(&mut next).collect()
@@ -72,7 +80,9 @@ fn every_violation_has_a_witness_that_stands_its_second_test() {
     for _ in 0..4_000 {
         let ops = history(&mut chance, 25);
         let mut meter = Meter::new(1 << 40, 1 << 40);
-        if let Judgement::Violation(found) = judge(&ops, 0, &mut meter, &mut Meter::new(1 << 40, 1 << 40)) {
+        if let Judgement::Violation(found) =
+            judge(&ops, 0, &mut meter, &mut Meter::new(1 << 40, 1 << 40))
+        {
             assert!(found.proved, "{found:?} {ops:?}");
             assert!(found.order.is_some(), "{found:?}");
             sizes[found.witness.len()] += 1;
