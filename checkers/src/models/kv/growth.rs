@@ -174,8 +174,8 @@ impl<'a, 'h> Growing<'a, 'h> {
             let value = self.value_of(at, text);
             self.ops[at].from = value.unwrap_or_else(|| self.fresh());
         }
-        for at in 0..names.len() {
-            let is_write = self.entries[names[at] as usize].kind != Kind::Get;
+        for (at, &name) in names.iter().enumerate() {
+            let is_write = self.entries[name as usize].kind != Kind::Get;
             if is_write && self.ops[at].to == NONE {
                 self.ops[at].to = self.fresh();
             }

@@ -9,8 +9,8 @@
 //!   after it ended. In an order of the whole, what follows the write up to the next one needs `v`,
 //!   so none of it remains;
 //! - leave out a write together with all that may have seen it, by the same rule;
-//! - keep only what did not end before a certain blind write `w` began, leaving out the reads
-//!   that began before `w` ended, and taking the other ops that did as plain writes: whatever a
+//! - keep only what did not end before a certain write `w` began, leaving out the reads that began
+//!   before `w` ended, and taking the other ops that did, and `w`, as plain writes: whatever a
 //!   remaining op saw, its writer was `w` or came after `w`, and remains.
 
 mod flaw;
@@ -78,11 +78,11 @@ impl Shrinking {
         matches!(decision, Decision::Violation { .. })
     }
 
-    /// Starts at a blind write as late as possible, each try twice as far back.
+    /// Starts at a certain write as late as possible, each try twice as far back.
     fn begin_late(&mut self) {
         let writes = self.kept.iter().map(|(op, _)| *op);
         let mut writes: Vec<RegisterOp> =
-            writes.filter(|op| op.is_blind() && !op.is_info()).collect();
+            writes.filter(|op| !op.is_read() && !op.is_info()).collect();
         writes.sort_unstable_by_key(|op| op.inv);
         let mut back = 1;
         while back <= writes.len() {
@@ -102,6 +102,8 @@ impl Shrinking {
             let mut at = 0;
             while at < self.kept.len() && self.steps < self.budget {
                 let run: Vec<usize> = (at..self.kept.len().min(at + size)).collect();
+                // Finding what may have seen them is work too.
+                self.steps += (self.kept.len() * self.kept.len()) as u64;
                 let rest = without(&self.kept, &run);
                 if rest.len() < self.kept.len() && self.refuted(&rest) {
                     self.kept = rest;
