@@ -118,7 +118,7 @@ fn record(ops: &mut [KvOp]) -> History {
 fn random_histories_of_a_key_are_judged_as_the_oracle_does() {
     let mut chance = Chance(5);
     let mut counted = [0_u64; 2];
-    for _ in 0..cases(20_000) {
+    for _ in 0..cases(5_000) {
         let mut ops = random(&mut chance);
         let history = record(&mut ops);
         let verdict = judge_model(&history, Model::Kv, &ModelOptions::default()).unwrap();

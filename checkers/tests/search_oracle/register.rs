@@ -118,7 +118,7 @@ fn random_unique(chance: &mut Chance) -> Vec<RegisterOp> {
 fn the_polynomial_algorithm_agrees_with_the_search_on_random_histories() {
     let mut chance = Chance(3);
     let mut counted = [0_u64; 2];
-    for _ in 0..cases(40_000) {
+    for _ in 0..cases(10_000) {
         let ops = random_unique(&mut chance);
         let valid = agree(&ops, 0).expect("values written once");
         counted[usize::from(valid)] += 1;
@@ -135,7 +135,7 @@ fn the_polynomial_algorithm_agrees_with_the_search_on_random_histories() {
 fn sequential_consistency_of_unique_values_agrees_with_the_oracle() {
     let mut chance = Chance(4);
     let mut counted = [0_u64; 2];
-    for _ in 0..cases(20_000) {
+    for _ in 0..cases(5_000) {
         let mut ops = random_unique(&mut chance);
         ops.truncate(8);
         let process: Vec<u64> = ops.iter().map(|_| u64::from(chance.below(3))).collect();
@@ -249,7 +249,7 @@ fn long(chance: &mut Chance) -> Vec<RegisterOp> {
 #[test]
 fn a_narrow_frontier_that_widens_judges_as_the_whole_one_does() {
     let mut chance = Chance(2);
-    let cases = cases(20_000);
+    let cases = cases(1_000);
     let mut valid = 0;
     for _ in 0..cases {
         let ops = long(&mut chance);
@@ -301,7 +301,7 @@ pub fn random(chance: &mut Chance) -> Vec<RegisterOp> {
 #[test]
 fn random_histories_are_judged_as_the_oracle_does() {
     let mut chance = Chance(1);
-    let cases = cases(40_000);
+    let cases = cases(10_000);
     let mut valid = 0;
     for _ in 0..cases {
         valid += u64::from(compare(&random(&mut chance), 0));

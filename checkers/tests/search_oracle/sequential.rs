@@ -36,7 +36,7 @@ impl Sequential for Register {
 fn the_general_search_judges_registers_as_the_oracle_does() {
     let mut chance = Chance(6);
     let mut counted = [0_u64; 2];
-    for _ in 0..cases(20_000) {
+    for _ in 0..cases(5_000) {
         let register = Register(random(&mut chance));
         let span = |op: &RegisterOp| Span {
             inv: op.inv,

@@ -7,6 +7,7 @@
 //! keys are searched.
 
 mod choices;
+mod growing;
 mod growth;
 mod reading;
 mod strings;

@@ -1,118 +1,19 @@
-//! Registers in which every value is written once: polynomial (Gibbons and Korach, "Testing Shared
-//! Memories", for reads and writes; read-modify-writes join their clusters into blocks).
-//!
-//! The write of a value and the reads of it are a cluster; a read-modify-write puts its cluster
-//! right behind the one it read from, so the clusters form blocks with one order inside. A block
-//! spans from its first end to its last begin. Two blocks of which each must precede the other
-//! refute; otherwise sorting the blocks gives an order. O(n log n).
+//! The values of a history as clusters, and clusters as blocks.
 
-use super::problem::{NEVER, NONE, RegisterOp};
-
-/// Why no order exists: the ops that show it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Flaw {
-    /// `read` saw a value that no op wrote.
-    Unwritten {
-        /// The observer.
-        read: u32,
-    },
-    /// Two ops replaced the one occurrence of a value.
-    TwoSuccessors {
-        /// One.
-        first: u32,
-        /// Other.
-        second: u32,
-    },
-    /// Read-modify-writes that each need another's value first.
-    Cycle {
-        /// The ops, each needing the value of the next.
-        ops: Vec<u32>,
-    },
-    /// By its value `early` comes first, but `late` ended before it began.
-    Order {
-        /// First by value.
-        early: u32,
-        /// First in time.
-        late: u32,
-    },
-    /// Two blocks that each must precede the other.
-    Zones {
-        /// First end and last begin of one block.
-        one: (u32, u32),
-        /// First end and last begin of the other.
-        other: (u32, u32),
-    },
-    /// The first value was seen after another op had replaced it.
-    InitialReturned {
-        /// Observer of the first value, or of one that grew from it.
-        read: u32,
-        /// Op of another block that ended before.
-        before: u32,
-    },
-}
-
-impl Flaw {
-    /// The ops that show it.
-    pub fn ops(&self) -> Vec<u32> {
-        match self {
-            Flaw::Unwritten { read } => vec![*read],
-            Flaw::TwoSuccessors { first, second } => vec![*first, *second],
-            Flaw::Cycle { ops } => ops.clone(),
-            Flaw::Order { early, late } => vec![*early, *late],
-            Flaw::Zones { one, other } => vec![one.0, one.1, other.0, other.1],
-            Flaw::InitialReturned { read, before } => vec![*read, *before],
-        }
-    }
-
-    /// The same with other numbers for the ops.
-    pub(super) fn renamed(&self, name: impl Fn(u32) -> u32) -> Self {
-        match self {
-            Flaw::Unwritten { read } => Flaw::Unwritten { read: name(*read) },
-            Flaw::TwoSuccessors { first, second } => Flaw::TwoSuccessors {
-                first: name(*first),
-                second: name(*second),
-            },
-            Flaw::Cycle { ops } => Flaw::Cycle {
-                ops: ops.iter().map(|&op| name(op)).collect(),
-            },
-            Flaw::Order { early, late } => Flaw::Order {
-                early: name(*early),
-                late: name(*late),
-            },
-            Flaw::Zones { one, other } => Flaw::Zones {
-                one: (name(one.0), name(one.1)),
-                other: (name(other.0), name(other.1)),
-            },
-            Flaw::InitialReturned { read, before } => Flaw::InitialReturned {
-                read: name(*read),
-                before: name(*before),
-            },
-        }
-    }
-}
-
-/// What the polynomial algorithm says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unique {
-    /// An order of all ops that took effect.
-    Linearizable(Vec<u32>),
-    /// There is none.
-    Flawed(Flaw),
-    /// A value may have been written twice, or the first value written; ask the search.
-    Repeated,
-}
+use super::super::problem::{NEVER, NONE, RegisterOp};
+use super::flaw::Flaw;
 
 /// A run of ops whose order is fixed and into which no other write fits.
 #[derive(Debug, Clone, Copy)]
-struct Block {
-    root: u32,
+pub(super) struct Block {
+    pub root: u32,
     /// Op that ends first, and when.
-    first_end: (u32, u32),
+    pub first_end: (u32, u32),
     /// Op that begins last, and when.
-    last_begin: (u32, u32),
+    pub last_begin: (u32, u32),
 }
 
-struct Clusters<'o> {
+pub(super) struct Clusters<'o> {
     ops: &'o [RegisterOp],
     initial: u32,
     writer: Vec<u32>,
@@ -120,27 +21,13 @@ struct Clusters<'o> {
     successor: Vec<u32>,
     kept: Vec<bool>,
     /// Reads of value v are `reads[starts[v]..starts[v + 1]]`, by begin.
-    starts: Vec<u32>,
+    pub starts: Vec<u32>,
     reads: Vec<u32>,
-}
-
-/// Judges `ops` on a register that first holds `initial`.
-pub fn unique(ops: &[RegisterOp], initial: u32) -> Unique {
-    let Some(mut clusters) = Clusters::new(ops, initial) else {
-        return Unique::Repeated;
-    };
-    match clusters.blocks() {
-        Err(flaw) => Unique::Flawed(flaw),
-        Ok((first, blocks)) => match conflict(first, &blocks) {
-            Some(flaw) => Unique::Flawed(flaw),
-            None => Unique::Linearizable(clusters.order(blocks)),
-        },
-    }
 }
 
 impl<'o> Clusters<'o> {
     /// `None` when a value was written twice.
-    fn new(ops: &'o [RegisterOp], initial: u32) -> Option<Self> {
+    pub fn new(ops: &'o [RegisterOp], initial: u32) -> Option<Self> {
         let highest = |value: u32| if value == NONE { 0 } else { value as usize + 1 };
         let each = ops.iter().map(|op| highest(op.from).max(highest(op.to)));
         let values = each.fold(highest(initial), usize::max);
@@ -217,7 +104,7 @@ impl<'o> Clusters<'o> {
     }
 
     /// The block of the first value, and all others.
-    fn blocks(&mut self) -> Result<(Block, Vec<Block>), Flaw> {
+    pub fn blocks(&mut self) -> Result<(Block, Vec<Block>), Flaw> {
         self.link()?;
         let mut walked = 0;
         let first = self.block(self.initial, NONE, &mut walked)?;
@@ -334,7 +221,7 @@ impl<'o> Clusters<'o> {
     }
 
     /// Blocks by where they must lie, each from its write on.
-    fn order(&self, mut blocks: Vec<Block>) -> Vec<u32> {
+    pub fn order(&self, mut blocks: Vec<Block>) -> Vec<u32> {
         blocks.sort_unstable_by_key(|block| {
             let (end, begin) = (block.first_end.0, block.last_begin.0);
             (end.min(begin), begin > end, block.root)
@@ -349,7 +236,7 @@ impl<'o> Clusters<'o> {
     }
 
     /// For each op its block, by root and [`NONE`] where it did not happen, and its place there.
-    fn places(&self) -> (Vec<u32>, Vec<u32>) {
+    pub fn places(&self) -> (Vec<u32>, Vec<u32>) {
         let mut block_of = vec![NONE; self.ops.len()];
         let mut place = vec![0; self.ops.len()];
         let blind = (0..self.ops.len()).filter(|&at| self.ops[at].is_blind() && self.kept[at]);
@@ -385,109 +272,4 @@ impl<'o> Clusters<'o> {
             value = self.ops[link as usize].to;
         }
     }
-}
-
-/// Whether one order of all ops that keeps each process's own order explains them, where every value
-/// is written once; `None` where one may be written twice. `process` says who did each op.
-///
-/// Blocks are whole, so it is a matter of ordering blocks: each process leads from block to block,
-/// and within a block only onwards.
-pub fn sequential(ops: &[RegisterOp], process: &[u64], initial: u32) -> Option<bool> {
-    let timeless: Vec<RegisterOp> = ops
-        .iter()
-        .map(|op| RegisterOp {
-            inv: 0,
-            ret: if op.is_info() { NEVER } else { NEVER - 1 },
-            ..*op
-        })
-        .collect();
-    let mut clusters = Clusters::new(&timeless, initial)?;
-    if clusters.blocks().is_err() {
-        return Some(false);
-    }
-    let (block_of, place) = clusters.places();
-    let mut order: Vec<usize> = (0..ops.len()).filter(|&at| block_of[at] != NONE).collect();
-    order.sort_unstable_by_key(|&at| (process[at], ops[at].inv, at));
-    let mut edges: Vec<(u32, u32)> = Vec::new();
-    let mut before: Option<usize> = None;
-    for at in order {
-        let last = before.filter(|&last| process[last] == process[at]);
-        if let Some(last) = last {
-            if block_of[last] == block_of[at] {
-                if place[last] > place[at] {
-                    return Some(false);
-                }
-            } else {
-                edges.push((block_of[last], block_of[at]));
-            }
-        }
-        // What follows an indeterminate op need not follow its effect.
-        before = if ops[at].is_info() { last } else { Some(at) };
-    }
-    let back_to_first = edges.iter().any(|(_, to)| *to == initial);
-    Some(!back_to_first && acyclic(edges, clusters.starts.len()))
-}
-
-fn acyclic(mut edges: Vec<(u32, u32)>, nodes: usize) -> bool {
-    edges.sort_unstable();
-    edges.dedup();
-    let mut incoming = vec![0_u32; nodes];
-    for &(_, to) in &edges {
-        incoming[to as usize] += 1;
-    }
-    let mut free: Vec<u32> = (0..nodes as u32)
-        .filter(|&node| incoming[node as usize] == 0)
-        .collect();
-    let mut passed = 0;
-    while let Some(node) = free.pop() {
-        let first = edges.partition_point(|(from, _)| *from < node);
-        for &(_, to) in edges[first..].iter().take_while(|(from, _)| *from == node) {
-            passed += 1;
-            incoming[to as usize] -= 1;
-            if incoming[to as usize] == 0 {
-                free.push(to);
-            }
-        }
-    }
-    passed == edges.len()
-}
-
-/// Two blocks that each hold an op which ended before one of the other began.
-fn conflict(first: Block, blocks: &[Block]) -> Option<Flaw> {
-    let soonest = blocks.iter().min_by_key(|block| block.first_end)?;
-    if first.last_begin.1 != NONE && first.last_begin.0 > soonest.first_end.0 {
-        return Some(Flaw::InitialReturned {
-            read: first.last_begin.1,
-            before: soonest.first_end.1,
-        });
-    }
-    let mut sorted: Vec<&Block> = blocks.iter().collect();
-    sorted.sort_unstable_by_key(|block| block.first_end);
-    // For each prefix by first end: the block that begins last, and the runner-up.
-    let mut best: Vec<(usize, usize)> = Vec::with_capacity(sorted.len());
-    for at in 0..sorted.len() {
-        let begin = |of: usize| sorted[of].last_begin.0;
-        let (one, two) = best.last().copied().unwrap_or((at, at));
-        best.push(match () {
-            () if at == one => (at, at),
-            () if begin(at) > begin(one) => (at, one),
-            () if one == two || begin(at) > begin(two) => (one, at),
-            () => (one, two),
-        });
-    }
-    for (at, block) in sorted.iter().enumerate() {
-        let within = sorted.partition_point(|other| other.first_end.0 < block.last_begin.0);
-        let Some(&(one, two)) = within.checked_sub(1).and_then(|last| best.get(last)) else {
-            continue;
-        };
-        let rival = if one == at { two } else { one };
-        if rival != at && sorted[rival].last_begin.0 > block.first_end.0 {
-            let span = |block: &Block| (block.first_end.1, block.last_begin.1);
-            return Some(Flaw::Zones {
-                one: span(block),
-                other: span(sorted[rival]),
-            });
-        }
-    }
-    None
 }
