@@ -154,4 +154,4 @@ fn race<const W: usize>(problem: &Problem<'_>, meter: &mut Meter) -> Decision {
 }
 
 /// Steps of the frontier's walk for each one of the deepest-first walk.
-const FRONTIER_SHARE: u64 = 4;
+const FRONTIER_SHARE: u64 = 16;
