@@ -16,6 +16,7 @@ pub mod history;
 mod measures;
 pub mod models;
 pub mod promise;
+pub mod search;
 pub mod stream;
 mod verdict;
 

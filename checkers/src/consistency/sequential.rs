@@ -18,7 +18,7 @@ pub(super) fn holds(facts: &Facts<'_>) -> bool {
         order_partition(partition, &mut graph);
     }
     order_clients(facts, &mut graph);
-    graph.is_acyclic()
+    graph.has_order()
 }
 
 /// Edges among ops, named by the positions of their invokes, and nodes between them.
@@ -47,8 +47,8 @@ impl Precedences {
         }
     }
 
-    /// Kahn's algorithm.
-    fn is_acyclic(mut self) -> bool {
+    /// Whether they are acyclic: Kahn's algorithm.
+    fn has_order(mut self) -> bool {
         self.edges.sort_unstable();
         self.edges.dedup();
         let mut waiting = vec![0_u32; self.nodes];

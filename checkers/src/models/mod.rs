@@ -5,6 +5,7 @@
 //! model it is used; the general search of `search` judges the rest under a budget of steps and
 //! bytes, and what it could not finish is `unknown`, never valid.
 
+mod cells;
 mod counter;
 mod kv;
 mod mutex;

@@ -67,7 +67,7 @@ fn twice(history: &History, id: &str, positions: &[usize]) -> Anomaly {
 fn range(ids: Vec<Json>) -> Json {
     let less = |one: &Json, other: &Json| match (one.as_f64(), other.as_f64()) {
         (Some(one), Some(other)) => one < other,
-        _ => one.to_string() < other.to_string(),
+        _ => name(one) < name(other),
     };
     let mut bounds: Option<(Json, Json)> = None;
     for id in ids {

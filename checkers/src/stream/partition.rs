@@ -490,13 +490,9 @@ fn same(run: &[i64], offset: i64, records: &[(i64, i64)]) -> usize {
         equal += WIDTH;
     }
     let rest = run[equal..].iter().zip(&records[equal..]);
-    let mut at = offset + equal as i64;
-    for (&known, &(place, value)) in rest {
-        if known != value || place != at {
-            break;
-        }
-        equal += 1;
-        at += 1;
-    }
+    let rest = rest.zip(offset + equal as i64..);
+    equal += rest
+        .take_while(|&((&known, &(place, value)), at)| known == value && place == at)
+        .count();
     equal
 }

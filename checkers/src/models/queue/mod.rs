@@ -51,7 +51,7 @@ fn judge_order(
     options: &ModelOptions,
     verdict: &mut ModelVerdict,
 ) {
-    let both = queue.open_dequeues.first().is_some() && queue.empties.first().is_some();
+    let both = !queue.open_dequeues.is_empty() && !queue.empties.is_empty();
     if both || queue.repeats {
         match search::some_order_fits(queue, options.budget) {
             search::Answer::Fits => {}
