@@ -184,7 +184,13 @@ fn every_kind_of_anomaly_of_an_object_has_a_history() {
         let mut found: Vec<String> = Vec::new();
         for path in histories(model) {
             let expected = json(&path.with_extension("verdict.json"));
-            found.extend(expected["anomaly_counts"].as_object().unwrap().keys().cloned());
+            found.extend(
+                expected["anomaly_counts"]
+                    .as_object()
+                    .unwrap()
+                    .keys()
+                    .cloned(),
+            );
         }
         found.sort();
         found.dedup();
