@@ -1,8 +1,11 @@
 //! `counter`: every read lies between what had certainly been added and what may have been.
 //!
-//! Jepsen's bounds (`jepsen.checker/counter`): the lower one counts additions that were acknowledged
-//! when the read began, the upper one those that had begun when it ended. An addition of a negative
-//! number lowers the lower bound when it begins and the upper one when it is acknowledged.
+//! Jepsen's bounds (`jepsen.checker/counter`), and what follows for negative numbers, which Jepsen does
+//! not allow: at any moment the lower one counts positive additions that were acknowledged and negative
+//! ones that had begun, the upper one positive ones that had begun and negative ones that were
+//! acknowledged. A read happened at some moment between its begin and its end, so it lies between the
+//! least lower and the greatest upper one of that time. (Where all numbers are positive: the lower one
+//! when it began, the upper one when it ended.)
 
 use std::collections::BTreeMap;
 
@@ -20,7 +23,7 @@ pub(super) fn judge(
     let mut verdict = ModelVerdict::valid(Model::Counter);
     let initial = options.initial.as_ref().and_then(Json::as_i64).unwrap_or(0);
     let mut bounds = (i128::from(initial), i128::from(initial));
-    let mut lower_at: BTreeMap<usize, i128> = BTreeMap::new();
+    let (mut lowest, mut highest) = (Extremes::default(), Extremes::default());
     let (mut reads, mut errors) = (Vec::new(), Vec::new());
     for (position, op) in ops(history) {
         let partner = history.partner(position);
@@ -36,26 +39,23 @@ pub(super) fn judge(
                 bounds.0 += by.max(0);
                 bounds.1 += by.min(0);
             }
-            ("read", OpType::Invoke) => {
-                lower_at.insert(position, bounds.0);
-            }
             ("read", OpType::Ok) => {
                 let value = i128::from(integer(history, position)?);
                 let began = partner.unwrap_or(position);
-                let lower = lower_at.remove(&began).unwrap_or(bounds.0);
-                let read = json!([number(lower), number(value), number(bounds.1)]);
-                if value < lower || value > bounds.1 {
+                let lower = lowest.since(began).unwrap_or(bounds.0);
+                let upper = highest.since(began).map_or(bounds.1, |upper| -upper);
+                let read = json!([number(lower), number(value), number(upper)]);
+                if value < lower || value > upper {
                     errors.push(read.clone());
-                    verdict.accuse(outside(
-                        history,
-                        (began, position),
-                        (lower, value, bounds.1),
-                    ));
+                    let ops = (began, position);
+                    verdict.accuse(outside(history, ops, (lower, value, upper)));
                 }
                 reads.push(read);
             }
             _ => {}
         }
+        lowest.push(position, bounds.0);
+        highest.push(position, -bounds.1);
     }
     verdict.counts.insert("read_count", reads.len() as u64);
     verdict.counts.insert("error_count", errors.len() as u64);
@@ -63,6 +63,27 @@ pub(super) fn judge(
     verdict.details.insert("reads", Json::Array(reads));
     verdict.details.insert("errors", Json::Array(errors));
     Ok(verdict)
+}
+
+/// The least of the values since a position.
+#[derive(Debug, Default)]
+struct Extremes {
+    /// Each less than all after it.
+    rising: Vec<(usize, i128)>,
+}
+
+impl Extremes {
+    fn push(&mut self, position: usize, value: i128) {
+        while self.rising.last().is_some_and(|(_, last)| *last >= value) {
+            self.rising.pop();
+        }
+        self.rising.push((position, value));
+    }
+
+    fn since(&self, position: usize) -> Option<i128> {
+        let from = self.rising.partition_point(|(at, _)| *at < position);
+        self.rising.get(from).map(|(_, value)| *value)
+    }
 }
 
 fn outside(
@@ -77,7 +98,7 @@ fn outside(
         ops: ops.to_vec(),
         time_ns: history.ops()[ended].time,
         message: format!(
-            "A read returned {value}, but between {lower} (acknowledged when it began) and {upper} (begun when it ended) was possible."
+            "A read returned {value}, but between {lower} (what had certainly been added) and {upper} (what may have been) was possible."
         ),
         details: BTreeMap::from([("bounds", json!([number(lower), number(upper)]))]),
     }
