@@ -140,7 +140,13 @@ impl Values for Keys<'_, '_> {
             let found = growth.readings(&key.entries, moment)?;
             Some((found.readings, found.names))
         });
-        found.map_or(Judgement::OutOfBudget, Judgement::Violation)
+        found.map_or(Judgement::OutOfBudget, |mut found| {
+            // A get may be what tells the places of appends, which are then at fault without it.
+            found.witness.push(found.op);
+            found.witness.sort_unstable();
+            found.witness.dedup();
+            Judgement::Violation(found)
+        })
     }
 }
 

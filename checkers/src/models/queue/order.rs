@@ -70,33 +70,49 @@ pub(super) fn missing(queue: &Queue) -> Vec<Accusation> {
     if queue.open_dequeues.is_empty() {
         return Vec::new();
     }
-    let mut deadlines: Vec<(u32, &Element)> = queue
+    let mut deadlines: Vec<(Deadline, &Element)> = queue
         .elements
         .iter()
         .filter(|element| is_acked(element) && element.dequeue().is_none())
         .filter_map(|element| Some((deadline(queue, element)?, element)))
         .collect();
-    deadlines.sort_by_key(|(deadline, _)| *deadline);
+    deadlines.sort_by_key(|(deadline, _)| deadline.at);
     let mut open = queue.open_dequeues.clone();
     open.sort_unstable();
-    for (count, &(deadline, element)) in deadlines.iter().enumerate() {
-        let in_time = open.partition_point(|&begin| begin <= deadline);
+    for (count, (Deadline { at, .. }, element)) in deadlines.iter().enumerate() {
+        let in_time = open.partition_point(|begin| begin <= at);
         if in_time <= count {
             let message = format!(
-                "{} and {count} others must have come out before op {deadline}, but only {in_time} dequeues without an answer had begun by then.",
+                "{} and {count} others must have come out before op {at}, but only {in_time} dequeues without an answer had begun by then.",
                 element.name
             );
-            let ops = vec![element.enqueue().1, deadline];
+            let missing = deadlines[..=count].iter();
+            let mut ops: Vec<u32> = missing
+                .flat_map(|(deadline, missing)| [missing.enqueue().1, deadline.since, deadline.at])
+                .collect();
+            ops.extend(&open[..in_time]);
             return vec![Accusation::new("lost-write", ops, message)];
         }
     }
     Vec::new()
 }
 
-fn deadline(queue: &Queue, a: &Element) -> Option<u32> {
+/// When a missing element must have been out.
+struct Deadline {
+    /// End of the dequeue of an element that was enqueued after it.
+    at: u32,
+    /// Begin of that element's enqueue.
+    since: u32,
+}
+
+fn deadline(queue: &Queue, a: &Element) -> Option<Deadline> {
     let later = queue
         .elements
         .iter()
         .filter(|b| a.enqueue().1 < b.enqueue().0);
-    later.filter_map(|b| Some(b.dequeue()?.1)).min()
+    let each = later.filter_map(|b| {
+        let (at, since) = (b.dequeue()?.1, b.enqueue().0);
+        Some(Deadline { at, since })
+    });
+    each.min_by_key(|deadline| deadline.at)
 }
