@@ -1,0 +1,90 @@
+//! Ops around a witness: some before it, some after it and some at the same time, those first that
+//! concern the same key.
+
+use std::collections::BTreeSet;
+
+use plimsoll_checkers::history::{History, OpType, Process};
+
+use super::focus::Focus;
+use super::span::Span;
+
+/// Positions that are searched on either side of a witness, so that a page is
+/// made in the same time whatever the length of the history.
+const SEARCHED: usize = 1_000;
+/// Neighbours of one witness.
+const BEFORE: usize = 3;
+const AFTER: usize = 3;
+const CONCURRENT: usize = 5;
+/// Neighbours of a whole scene.
+const TOTAL: usize = 36;
+
+/// When a neighbour was, seen from its witness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum When {
+    Concurrent,
+    Before,
+    After,
+}
+
+/// Neighbours of all witnesses, each once and none of them a witness.
+pub fn neighbours(history: &History, witnesses: &[Span], focus: Focus<'_>) -> Vec<Span> {
+    let own: BTreeSet<usize> = witnesses.iter().map(|span| span.from).collect();
+    let mut chosen = BTreeSet::new();
+    for witness in witnesses {
+        for span in around(history, witness, focus) {
+            if chosen.len() == TOTAL {
+                break;
+            }
+            if !own.contains(&span.from) {
+                chosen.insert(span);
+            }
+        }
+    }
+    chosen.into_iter().collect()
+}
+
+fn around(history: &History, witness: &Span, focus: Focus<'_>) -> Vec<Span> {
+    let mut found: Vec<(When, bool, usize, Span)> = candidates(history, witness)
+        .into_iter()
+        .map(|span| {
+            let (when, distance) = seen_from(witness, &span);
+            let foreign = !concerns(history, &span, focus);
+            (when, foreign, distance, span)
+        })
+        .collect();
+    found.sort();
+    let mut chosen = Vec::new();
+    for (when, most) in [
+        (When::Concurrent, CONCURRENT),
+        (When::Before, BEFORE),
+        (When::After, AFTER),
+    ] {
+        let of = found.iter().filter(|one| one.0 == when);
+        chosen.extend(of.take(most).map(|one| one.3));
+    }
+    chosen
+}
+
+fn candidates(history: &History, witness: &Span) -> BTreeSet<Span> {
+    let last = history.ops().len();
+    let near = |at: usize| at.saturating_sub(SEARCHED)..at.saturating_add(SEARCHED + 1).min(last);
+    let end = witness.to.unwrap_or(witness.from);
+    let positions = near(witness.from).chain(near(end));
+    let ours = positions.filter(|at| history.ops()[*at].process != Process::Nemesis);
+    ours.map(|at| Span::at(history, at)).collect()
+}
+
+fn seen_from(witness: &Span, span: &Span) -> (When, usize) {
+    let end = witness.to.unwrap_or(witness.from);
+    match span.to {
+        Some(to) if to < witness.from => (When::Before, witness.from - to),
+        _ if span.from > end => (When::After, span.from - end),
+        _ => (When::Concurrent, span.from.abs_diff(witness.from)),
+    }
+}
+
+fn concerns(history: &History, span: &Span, focus: Focus<'_>) -> bool {
+    let done = span.to.map(|to| &history.ops()[to]);
+    let done = done.filter(|op| op.kind == OpType::Ok);
+    focus.touches(&history.ops()[span.from]) || done.is_some_and(|op| focus.touches(op))
+}
