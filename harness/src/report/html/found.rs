@@ -8,7 +8,7 @@ use plimsoll_checkers::{FaultWindow, Judged, LookedFor, Verdict};
 use super::cases::{Case, Cases};
 use super::escape::escaped;
 use super::marks::mark;
-use super::scene::LEGEND;
+use super::scene::{LEGEND, LOG_LEGEND};
 use crate::report::headline::Outcome;
 use crate::report::numbers::count;
 use crate::report::scene::Focus;
@@ -19,7 +19,10 @@ pub fn section(history: &History, windows: &[FaultWindow], verdict: &Verdict) ->
         windows,
         verdict.anomalies.iter().map(|judged| case(verdict, judged)),
     );
-    let legend = if cases.is_empty() { "" } else { LEGEND };
+    let legend = match cases.is_empty() {
+        true => String::new(),
+        false => format!("{LEGEND}{LOG_LEGEND}"),
+    };
     let mut kinds: Vec<&LookedFor> = verdict.looked_for.iter().collect();
     kinds.retain(|one| one.found > 0);
     // The sort is stable: among violations the order of the checkers stays.

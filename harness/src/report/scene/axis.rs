@@ -26,8 +26,9 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// An axis on which these moments are well apart.
-    pub fn new(mut moments: Vec<f64>) -> Self {
+    /// An axis on which these moments are well apart; `alone` is the length of one with a single
+    /// moment.
+    pub fn new(mut moments: Vec<f64>, alone: f64) -> Self {
         moments.sort_by(f64::total_cmp);
         moments.dedup();
         if moments.is_empty() {
@@ -37,7 +38,7 @@ impl Axis {
         let weight = |part: &&[f64]| part.len().clamp(WEIGHTS.0, WEIGHTS.1) as f64;
         let weights: f64 = parts.iter().map(weight).sum();
         let room = 100.0 - GAP * (parts.len() - 1) as f64;
-        let alone = smallest_span(&parts);
+        let alone = smallest_span(&parts).unwrap_or(alone);
         let mut left = 0.0;
         let mut stretches = Vec::with_capacity(parts.len());
         for (index, part) in parts.iter().enumerate() {
@@ -149,12 +150,12 @@ fn widest_gap(part: &[f64]) -> Option<(usize, f64)> {
 }
 
 /// What stands for the length of a stretch with a single moment.
-fn smallest_span(parts: &[&[f64]]) -> f64 {
+fn smallest_span(parts: &[&[f64]]) -> Option<f64> {
     let spans = parts.iter().map(|part| last(part) - part[0]);
     let smallest = spans
         .filter(|span| *span > 0.0)
         .fold(f64::INFINITY, f64::min);
-    if smallest.is_finite() { smallest } else { 2.0 }
+    smallest.is_finite().then_some(smallest)
 }
 
 /// A part with some room on both sides, but never into its neighbours.
@@ -176,7 +177,7 @@ mod tests {
 
     #[test]
     fn moments_far_apart_get_a_gap_and_each_side_its_own_scale() {
-        let axis = Axis::new(vec![1.0, 2.0, 3.0, 4.0, 9_001.0, 9_010.0, 9_020.0]);
+        let axis = Axis::new(vec![1.0, 2.0, 3.0, 4.0, 9_001.0, 9_010.0, 9_020.0], 1.0);
         assert_eq!(axis.stretches.len(), 2);
         assert!(axis.place(4.0) - axis.place(1.0) > 30.0);
         assert!(axis.place(9_020.0) - axis.place(9_001.0) > 30.0);
@@ -187,7 +188,7 @@ mod tests {
     #[test]
     fn moments_at_even_distances_are_not_broken() {
         for many in [1, 2, 3, 5, 30] {
-            let axis = Axis::new((0..many).map(f64::from).collect());
+            let axis = Axis::new((0..many).map(f64::from).collect(), 1.0);
             assert_eq!(axis.stretches.len(), 1, "{many}");
         }
     }
@@ -201,7 +202,7 @@ mod tests {
             vec![0.0, 1e18],
             vec![0.0, 1.0, 1e6, 1e6 + 1.0, 1e12, 1e15, 1e18],
         ] {
-            let axis = Axis::new(moments.clone());
+            let axis = Axis::new(moments.clone(), 1.0);
             let mut before = -1.0;
             for at in [-1.0, 0.0, 0.5, 1.0, 5.0, 1e3, 1e6, 1e9, 1e12, 1e17, 1e19] {
                 let place = axis.place(at);

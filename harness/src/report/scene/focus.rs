@@ -1,7 +1,7 @@
 //! What a finding is about, and ops in words that are cut to it: a read of a thousand records is
 //! shown at the offset in question.
 
-use plimsoll_checkers::history::{Op, OpType, Records, SendMop, Value, words};
+use plimsoll_checkers::history::{Mop, Op, OpType, Records, SendMop, Value, words};
 use serde_json::Value as Json;
 
 /// Records that are shown on either side of one in question.
@@ -54,6 +54,10 @@ pub fn label(invoke: &Op, completion: Option<&Op>, focus: Focus<'_>, chars: usiz
             format!("{} {}", invoke.f, poll_label(records, focus))
         }
         (Value::Poll(_), _) => invoke.f.clone(),
+        (Value::Txn(asked), got) => match got {
+            Some(Value::Txn(got)) => txn_label(got.mops(), focus),
+            _ => txn_label(asked.mops(), focus),
+        },
         (asked, got) => other_label(&invoke.f, asked, got),
     };
     cut(&text, chars)
@@ -88,13 +92,32 @@ fn poll_label(records: &Records, focus: Focus<'_>) -> String {
             false => format!("of {}", keys.join(", ")),
         };
     };
+    list_label(list, focus)
+}
+
+/// The record in question as "offset: value", or the range that was read.
+fn list_label(list: &[(i64, i64)], focus: Focus<'_>) -> String {
     let asked = list.iter().find(|(at, value)| focus.asks_for(*at, *value));
-    match (asked, list.first(), list.last()) {
+    let only = if list.len() == 1 { list.first() } else { None };
+    match (asked.or(only), list.first(), list.last()) {
         (Some((at, value)), ..) => format!("{at}: {}", words::shown(*value)),
-        (None, Some((first, _)), Some((last, _))) if first == last => format!("{first} only"),
         (None, Some((first, _)), Some((last, _))) => format!("{first} to {last}"),
         _ => "nothing".to_owned(),
     }
+}
+
+/// A transaction as its micro-ops, each with its key.
+fn txn_label(mops: &[Mop], focus: Focus<'_>) -> String {
+    let one = |mop: &Mop| match mop {
+        Mop::Send(send) => format!("send {} {}", send.key, words::shown(send.value)),
+        Mop::Poll(None) => "poll".to_owned(),
+        Mop::Poll(Some(records)) => {
+            let lists = records.iter();
+            let read = lists.map(|(key, list)| format!("{key} {}", list_label(list, focus)));
+            format!("poll {}", read.collect::<Vec<_>>().join(", "))
+        }
+    };
+    mops.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 fn other_label(f: &str, asked: &Value, got: Option<&Value>) -> String {

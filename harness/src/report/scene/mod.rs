@@ -32,6 +32,14 @@ pub enum Clock {
 }
 
 impl Clock {
+    /// Room around a moment that stands alone: a millisecond, or one op on either side.
+    fn alone(self) -> f64 {
+        match self {
+            Clock::Time => 1e6,
+            Clock::Order => 2.0,
+        }
+    }
+
     /// The moment of the op at a position.
     pub fn of(self, history: &History, position: usize) -> f64 {
         match self {
@@ -97,7 +105,7 @@ impl<'h> Scene<'h> {
         };
         let neighbours = neighbours::neighbours(history, &spans, focus);
         let mut lanes = lanes::lanes(history, &spans, &neighbours);
-        let axis = Axis::new(moments(history, clock, &lanes));
+        let axis = Axis::new(moments(history, clock, &lanes), clock.alone());
         for lane in &mut lanes {
             let shown = |bar: &Bar| bar.witness.is_some() || is_shown(history, clock, &axis, bar);
             lane.bars.retain(shown);
@@ -137,9 +145,16 @@ fn moments(history: &History, clock: Clock, lanes: &[Lane]) -> Vec<f64> {
     let bars = || lanes.iter().flat_map(|lane| &lane.bars);
     let at = |position| clock.of(history, position);
     let length = |span: &Span| span.to.map(|to| at(to) - at(span.from));
-    let of_witnesses = bars().filter(|bar| bar.witness.is_some());
-    let longest = of_witnesses.filter_map(|bar| length(&bar.span));
-    let longest = longest.fold(0.0, f64::max);
+    let lengths = |witness: bool| -> Vec<f64> {
+        let of = bars().filter(|bar| bar.witness.is_some() == witness);
+        of.filter_map(|bar| length(&bar.span)).collect()
+    };
+    // Where no witness lasted, such as a line of the nemesis, the usual op is the measure.
+    let longest = lengths(true).into_iter().fold(0.0, f64::max);
+    let mut usual = lengths(false);
+    usual.sort_by(f64::total_cmp);
+    let usual = usual.get(usual.len() / 2).copied().unwrap_or(0.0);
+    let longest = if longest > 0.0 { longest } else { usual };
     let mut moments = Vec::new();
     for bar in bars() {
         let short = length(&bar.span).is_some_and(|length| length <= LONG * longest);

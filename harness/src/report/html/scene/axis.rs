@@ -65,7 +65,7 @@ fn ticks(scene: &Scene<'_>) -> String {
         .collect();
     // One number of decimals for all: that of the finest scale.
     let finest = steps.iter().copied().fold(f64::INFINITY, f64::min);
-    let digits = (9.0 - finest.log10().floor()).clamp(0.0, 6.0) as usize;
+    let digits = (9.0 - finest.log10().floor()).clamp(0.0, 9.0) as usize;
     let mut svg = String::new();
     // A phone has no room for the label beside the axis, so the first tick carries the unit too.
     let mut unit = if scene.clock == Clock::Time { " s" } else { "" };

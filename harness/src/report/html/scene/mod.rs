@@ -25,6 +25,10 @@ pub const LEGEND: &str = "<p class=\"sckey\"><span><i class=\"w\"></i>proves it 
     <span><i class=\"band\"></i>fault on</span><span><i class=\"gap\"></i>time left out; each side has \
     its own scale</span></p>";
 
+/// How the labels of a log are read.
+pub const LOG_LEGEND: &str = "<p class=\"cap\">Labels: send VALUE at OFFSET; poll OFFSET: VALUE, or \
+    poll FIRST to LAST offset.</p>";
+
 /// The picture with its table; `said` is read aloud in its place.
 pub fn figure(scene: &Scene<'_>, focus: Focus<'_>, said: &str) -> String {
     let head = axis::head(scene);
