@@ -3,6 +3,9 @@
 
 /// Stretches at most; the widest gaps are broken first.
 const STRETCHES: usize = 6;
+/// A gap is long from this share of the whole time, and takes nearly all of its stretch from this.
+const LONG: f64 = 0.001;
+const NEARLY_ALL: f64 = 0.95;
 /// Width of a gap in percent of the axis.
 pub const GAP: f64 = 4.0;
 /// Room on either side of what happens, as a share of its stretch.
@@ -99,12 +102,6 @@ impl Axis {
         distance
     }
 
-    /// Where the stretch ends in which a moment lies, or the gap that it lies in.
-    pub fn room_after(&self, place: f64) -> f64 {
-        let mut ends = self.stretches.iter().map(|stretch| stretch.right);
-        ends.find(|right| place <= *right).unwrap_or(100.0)
-    }
-
     /// Whether anything of `from..to` is drawn.
     pub fn shows(&self, from: f64, to: f64) -> bool {
         let mut stretches = self.stretches.iter();
@@ -123,14 +120,19 @@ fn last(part: &[f64]) -> f64 {
     part.last().copied().unwrap_or(0.0)
 }
 
-/// Breaks the axis at gaps that would take much of a stretch.
+/// Breaks the axis at gaps that would take much of a stretch, and that are long by the measure of
+/// the whole unless they would take nearly all of it.
 fn split(moments: &[f64]) -> Vec<&[f64]> {
+    let whole = last(moments) - moments[0];
     let mut parts = vec![moments];
     while parts.len() < STRETCHES {
         let widest = parts.iter().enumerate().filter_map(|(index, part)| {
             let (at, share) = widest_gap(part)?;
             // The fewer moments there are, the larger their gaps may be.
-            (share >= f64::max(0.4, 2.5 / part.len() as f64)).then_some((index, at, share))
+            let usual = f64::max(0.4, 2.5 / part.len() as f64);
+            let gap = part[at] - part[at - 1];
+            let breaks = share >= usual && (gap >= whole * LONG || share >= NEARLY_ALL);
+            breaks.then_some((index, at, share))
         });
         let Some((index, at, _)) = widest.max_by(|a, b| a.2.total_cmp(&b.2)) else {
             break;
@@ -191,6 +193,16 @@ mod tests {
             let axis = Axis::new((0..many).map(f64::from).collect(), 1.0);
             assert_eq!(axis.stretches.len(), 1, "{many}");
         }
+    }
+
+    #[test]
+    fn a_gap_that_is_short_by_the_measure_of_the_whole_stays_unless_it_squeezes() {
+        let far = [1e9, 1e9 + 1.0, 1e9 + 2.0];
+        let axis = |near: &[f64]| Axis::new([near, &far].concat(), 1.0);
+        let halved = [0.0, 1.0, 2.0, 3.0, 10.0, 11.0, 12.0, 13.0];
+        assert_eq!(axis(&halved).stretches.len(), 2);
+        let squeezed = [0.0, 1.0, 2.0, 3.0, 900.0, 901.0, 902.0, 903.0];
+        assert_eq!(axis(&squeezed).stretches.len(), 3);
     }
 
     #[test]

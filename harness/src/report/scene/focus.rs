@@ -24,7 +24,10 @@ impl Focus<'_> {
         let named = |json: &Json| match json {
             Json::String(text) => text == key,
             Json::Null => false,
-            other => other.to_string() == key,
+            other => {
+                let text = other.to_string();
+                text == key
+            }
         };
         match &op.value {
             Value::Other(Json::Array(parts)) if parts.first().is_some_and(named) => true,

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_checkers::history::{History, OpType, Process};
+use plimsoll_checkers::history::{History, OpType, Process, Value};
+use serde_json::Value as Json;
 
 use super::focus::Focus;
 use super::span::Span;
@@ -26,10 +27,18 @@ enum When {
     After,
 }
 
+/// Ops with a witness's value, of which an element of a queue or a set has few. More than these,
+/// and the value says nothing.
+const WITH_VALUE: usize = 6;
+
 /// Neighbours of all witnesses, each once and none of them a witness.
 pub fn neighbours(history: &History, witnesses: &[Span], focus: Focus<'_>) -> Vec<Span> {
     let own: BTreeSet<usize> = witnesses.iter().map(|span| span.from).collect();
-    let mut chosen = BTreeSet::new();
+    let mut chosen = match focus.key {
+        Some(_) => BTreeSet::new(),
+        None => with_their_values(history, witnesses),
+    };
+    chosen.retain(|span| !own.contains(&span.from));
     for witness in witnesses {
         for span in around(history, witness, focus) {
             if chosen.len() == TOTAL {
@@ -41,6 +50,30 @@ pub fn neighbours(history: &History, witnesses: &[Span], focus: Focus<'_>) -> Ve
         }
     }
     chosen.into_iter().collect()
+}
+
+/// What else happened to the elements that the witnesses are about, wherever it stands: where one
+/// came out twice, this is who put it in.
+fn with_their_values(history: &History, witnesses: &[Span]) -> BTreeSet<Span> {
+    let is_element =
+        |value: &&Value| matches!(value, Value::Other(Json::Number(_) | Json::String(_)));
+    let ends = |span: &Span| [Some(span.from), span.to];
+    let positions = witnesses.iter().flat_map(ends).flatten();
+    let values = positions.map(|at| &history.ops()[at].value);
+    let elements: Vec<&Value> = values.filter(is_element).collect();
+    let mut found = BTreeSet::new();
+    if elements.is_empty() {
+        return found;
+    }
+    for (position, op) in history.ops().iter().enumerate() {
+        if op.process != Process::Nemesis && elements.contains(&&op.value) {
+            found.insert(Span::at(history, position));
+            if found.len() > WITH_VALUE {
+                return BTreeSet::new();
+            }
+        }
+    }
+    found
 }
 
 fn around(history: &History, witness: &Span, focus: Focus<'_>) -> Vec<Span> {

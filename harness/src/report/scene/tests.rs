@@ -72,3 +72,16 @@ fn invoke_and_completion_are_one_bar_and_two_rows() {
     assert_eq!(scene.lanes[0].bars.len(), 1);
     assert!(Scene::new(&history, &[], &[77], Focus::default()).is_none());
 }
+
+#[test]
+fn who_put_an_element_in_is_shown_however_long_ago() {
+    let many = (0..4_000).flat_map(|n| write(n % 40, n, n * 10 + 1, n * 10 + 300));
+    let mut lines: Vec<(u64, String)> = many.collect();
+    lines.extend(write(77, 12, 50_000, 50_001));
+    let history = history(&by_time(lines));
+    let last = history.ops().last().expect("an op").index;
+    let scene = Scene::new(&history, &[], &[last], Focus::default()).expect("a scene");
+    let bars = scene.lanes.iter().flat_map(|lane| &lane.bars);
+    let mut invokes = bars.map(|bar| bar.span.invoke(&history));
+    assert!(invokes.any(|op| op.time == 121), "{:?}", scene.lanes);
+}

@@ -21,8 +21,9 @@ const NAME_ROWS: usize = 3;
 /// Width of a plot and of a letter on a phone, in pixels.
 pub const PHONE_PX: f64 = 340.0;
 pub const LETTER_PX: f64 = 6.4;
-/// How far apart ticks are at least, in percent.
+/// How far apart ticks should be, and how far their texts are at least, in percent.
 const APART: f64 = 17.0;
+const BETWEEN: f64 = 2.0;
 /// Ticks of one stretch, whatever its scale.
 const TICKS: usize = 12;
 const NAME_CHARS: usize = 40;
@@ -69,39 +70,43 @@ fn ticks(scene: &Scene<'_>) -> String {
     let mut svg = String::new();
     // A phone has no room for the label beside the axis, so the first tick carries the unit too.
     let mut unit = if scene.clock == Clock::Time { " s" } else { "" };
-    let mut next = f64::NEG_INFINITY;
+    let mut free = f64::NEG_INFINITY;
     for (stretch, step) in stretches.iter().zip(steps) {
         let first = (stretch.from / step).ceil();
         let fit = ((stretch.to - stretch.from) / step) as usize + 1;
         for count in 0..fit.min(TICKS) {
             let at = (first + count as f64) * step;
             let place = scene.axis.place(at);
-            if at > stretch.to || place < next {
+            if at > stretch.to {
                 continue;
             }
             let text = match scene.clock {
                 Clock::Time => format!("{:.digits$}{unit}", at / 1e9),
                 Clock::Order => format!("{at:.0}"),
             };
-            let anchor = anchor(place, &text);
+            let (anchor, left, right) = anchor(place, &text);
+            if left < free {
+                continue;
+            }
             let _ = write!(
                 svg,
                 "<text class=\"t\"{anchor} x=\"{place:.2}%\" y=\"13\">{text}</text>"
             );
-            next = place + APART;
+            free = right + BETWEEN;
             unit = "";
         }
     }
     svg
 }
 
-/// Text near an end of the axis stays on it.
-fn anchor(place: f64, text: &str) -> &'static str {
-    let half = text.chars().count() as f64 * LETTER_PX / 2.0 / PHONE_PX * 100.0;
+/// Text near an end of the axis stays on it; also where it begins and ends.
+fn anchor(place: f64, text: &str) -> (&'static str, f64, f64) {
+    let width = text.chars().count() as f64 * LETTER_PX / PHONE_PX * 100.0;
+    let half = width / 2.0;
     match place {
-        _ if place < half => "",
-        _ if place > 100.0 - half => " text-anchor=\"end\"",
-        _ => " text-anchor=\"middle\"",
+        _ if place < half => ("", place, place + width),
+        _ if place > 100.0 - half => (" text-anchor=\"end\"", place - width, place),
+        _ => (" text-anchor=\"middle\"", place - half, place + half),
     }
 }
 

@@ -63,7 +63,6 @@ pub fn bars(scene: &Scene<'_>, lane: &Lane, focus: Focus<'_>) -> Drawn {
             Some(next) => next.from,
             None => 100.0,
         };
-        let room = room.min(scene.axis.room_after(one.to));
         let class = if one.bar.witness.is_some() { "w" } else { "n" };
         let _ = write!(
             shapes,
