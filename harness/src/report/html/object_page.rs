@@ -9,7 +9,7 @@ use super::cases::{Case, Cases};
 use super::document;
 use super::escape::escaped;
 use super::marks::{class, mark};
-use super::scene::LEGEND;
+use super::scene::{LEGEND, OBJECT_LEGEND};
 use crate::report::RunMeta;
 use crate::report::faults::fault_windows;
 use crate::report::headline::Outcome;
@@ -105,7 +105,7 @@ fn found(
         })
         .collect();
     format!(
-        "<section aria-labelledby=h-found><h2 id=h-found>What was found</h2>{LEGEND}\
+        "<section aria-labelledby=h-found><h2 id=h-found>What was found</h2>{LEGEND}{OBJECT_LEGEND}\
          <ul class=\"found\">{kinds}</ul></section>"
     )
 }

@@ -1,6 +1,8 @@
 //! What a finding is about, and ops in words that are cut to it: a read of a thousand records is
 //! shown at the offset in question.
 
+use std::io::{self, Write};
+
 use plimsoll_checkers::history::{Mop, Op, OpType, Records, SendMop, Value, words};
 use serde_json::Value as Json;
 
@@ -61,7 +63,7 @@ pub fn label(invoke: &Op, completion: Option<&Op>, focus: Focus<'_>, chars: usiz
             Some(Value::Txn(got)) => txn_label(got.mops(), focus),
             _ => txn_label(asked.mops(), focus),
         },
-        (asked, got) => other_label(&invoke.f, asked, got),
+        (asked, got) => other_label(&invoke.f, asked, got, chars),
     };
     cut(&text, chars)
 }
@@ -123,10 +125,10 @@ fn txn_label(mops: &[Mop], focus: Focus<'_>) -> String {
     mops.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-fn other_label(f: &str, asked: &Value, got: Option<&Value>) -> String {
+fn other_label(f: &str, asked: &Value, got: Option<&Value>, chars: usize) -> String {
     let text = |value: &Value| match value {
         Value::None => None,
-        value => serde_json::to_string(value).ok(),
+        value => Some(json_head(value, chars)),
     };
     match (text(asked), got.and_then(text)) {
         (Some(asked), Some(got)) if asked != got => format!("{f} {asked} \u{2192} {got}"),
@@ -140,7 +142,7 @@ pub fn excerpt(value: &Value, focus: Focus<'_>, chars: usize) -> String {
     match value {
         Value::None => String::new(),
         Value::Poll(Some(records)) => cut(&records_in_question(records, focus), chars),
-        value => cut(&serde_json::to_string(value).unwrap_or_default(), chars),
+        value => json_head(value, chars),
     }
 }
 
@@ -210,6 +212,40 @@ fn show_around(shown: &mut [bool], at: usize) {
     shown[at.saturating_sub(AROUND)..to].fill(true);
 }
 
+/// The beginning of a value's JSON. A read of a whole set has megabytes of it, of which no more is
+/// written than is shown.
+fn json_head(value: &Value, chars: usize) -> String {
+    let mut head = Head {
+        bytes: Vec::new(),
+        most: 4 * chars + 4,
+    };
+    // It ends in an error exactly where there is more than is wanted.
+    let _ = serde_json::to_writer(&mut head, value);
+    cut(&String::from_utf8_lossy(&head.bytes), chars)
+}
+
+/// A writer that refuses to go on after its limit.
+struct Head {
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl Write for Head {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = self.most - self.bytes.len();
+        if room == 0 {
+            return Err(io::Error::from(io::ErrorKind::WriteZero));
+        }
+        let written = bytes.len().min(room);
+        self.bytes.extend_from_slice(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// At most so many characters, with a mark where something is missing.
 pub fn cut(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
@@ -238,6 +274,18 @@ mod tests {
         assert_eq!(
             text,
             "log-0: \u{2026} [75,75] [76,76] [78,78] [79,79] [80,80] \u{2026} (499 records)"
+        );
+    }
+
+    #[test]
+    fn of_a_huge_value_only_the_beginning_is_written() {
+        let list = (0..1_000_000).map(Json::from).collect();
+        let text = excerpt(&Value::Other(Json::Array(list)), Focus::default(), 12);
+        assert_eq!(text, "[0,1,2,3,4,\u{2026}");
+        let umlauts = Value::Other(Json::from("\u{e4}".repeat(100)));
+        assert_eq!(
+            excerpt(&umlauts, Focus::default(), 4),
+            "\"\u{e4}\u{e4}\u{2026}"
         );
     }
 

@@ -3,6 +3,7 @@
 use plimsoll_checkers::history::{History, Process};
 
 use super::lane_name;
+use super::neighbours::Neighbour;
 use super::span::Span;
 
 /// Lanes at most; those of neighbours are left out first.
@@ -14,6 +15,8 @@ pub struct Bar {
     pub span: Span,
     /// Its number among the witnesses, from 1.
     pub witness: Option<usize>,
+    /// Whether it is no witness, but has the value of one.
+    pub same_value: bool,
 }
 
 /// One client's ops by the time of their invokes.
@@ -32,19 +35,23 @@ impl Lane {
 }
 
 /// Lanes with witnesses first, each kind by the time at which it begins.
-pub fn lanes(history: &History, witnesses: &[Span], neighbours: &[Span]) -> Vec<Lane> {
+pub fn lanes(history: &History, witnesses: &[Span], neighbours: &[Neighbour]) -> Vec<Lane> {
     let numbered = witnesses.iter().enumerate();
     let mut bars: Vec<Bar> = numbered
         .map(|(index, span)| Bar {
             span: *span,
             witness: Some(index + 1),
+            same_value: false,
         })
         .collect();
     let grey = neighbours.iter();
-    bars.extend(grey.map(|span| Bar {
-        span: *span,
+    bars.extend(grey.map(|one| Bar {
+        span: one.span,
         witness: None,
+        same_value: one.same_value,
     }));
+    // Lanes are made in this order, so what counts most has a lane for certain.
+    bars.sort_by_key(|bar| (bar.witness.is_none(), !bar.same_value));
     let mut lanes: Vec<Lane> = Vec::new();
     for bar in bars {
         let name = lane_name(history, &bar.span);

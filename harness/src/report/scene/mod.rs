@@ -2,6 +2,7 @@
 //! were on, and the axis on which all of them are well apart. No pixels here, and no judgement.
 
 pub mod axis;
+pub mod elements;
 pub mod focus;
 mod lanes;
 mod neighbours;
@@ -60,6 +61,8 @@ pub struct Scene<'h> {
     pub windows: Vec<&'h FaultWindow>,
     /// Positions of the witness ops, in order of time, each with the number of its bar.
     pub witnesses: Vec<(usize, usize)>,
+    /// The single values that the witnesses name.
+    pub elements: Vec<&'h serde_json::Value>,
     /// Witness ops that are not drawn.
     pub left_out: usize,
 }
@@ -118,6 +121,7 @@ impl<'h> Scene<'h> {
             axis,
             lanes,
             witnesses,
+            elements: elements::elements(history, &spans),
             left_out,
         })
     }
@@ -159,7 +163,7 @@ fn moments(history: &History, clock: Clock, lanes: &[Lane]) -> Vec<f64> {
     for bar in bars() {
         let short = length(&bar.span).is_some_and(|length| length <= LONG * longest);
         match (bar.witness, bar.span.to) {
-            (None, _) if !short => {}
+            (None, _) if !short && !bar.same_value => {}
             (_, to) => {
                 moments.push(at(bar.span.from));
                 moments.extend(to.map(at));

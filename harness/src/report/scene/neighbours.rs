@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use plimsoll_checkers::history::{History, OpType, Process, Value};
-use serde_json::Value as Json;
 
+use super::elements::elements;
 use super::focus::Focus;
 use super::span::Span;
 
@@ -31,14 +31,23 @@ enum When {
 /// and the value says nothing.
 const WITH_VALUE: usize = 6;
 
+/// An op around the witnesses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Neighbour {
+    pub span: Span,
+    /// It has the value of a witness, so that it is drawn wherever it stands.
+    pub same_value: bool,
+}
+
 /// Neighbours of all witnesses, each once and none of them a witness.
-pub fn neighbours(history: &History, witnesses: &[Span], focus: Focus<'_>) -> Vec<Span> {
+pub fn neighbours(history: &History, witnesses: &[Span], focus: Focus<'_>) -> Vec<Neighbour> {
     let own: BTreeSet<usize> = witnesses.iter().map(|span| span.from).collect();
-    let mut chosen = match focus.key {
+    let mut related = match focus.key {
         Some(_) => BTreeSet::new(),
         None => with_their_values(history, witnesses),
     };
-    chosen.retain(|span| !own.contains(&span.from));
+    related.retain(|span| !own.contains(&span.from));
+    let mut chosen = related.clone();
     for witness in witnesses {
         for span in around(history, witness, focus) {
             if chosen.len() == TOTAL {
@@ -49,24 +58,23 @@ pub fn neighbours(history: &History, witnesses: &[Span], focus: Focus<'_>) -> Ve
             }
         }
     }
-    chosen.into_iter().collect()
+    let neighbour = |span| Neighbour {
+        span,
+        same_value: related.contains(&span),
+    };
+    chosen.into_iter().map(neighbour).collect()
 }
 
 /// What else happened to the elements that the witnesses are about, wherever it stands: where one
 /// came out twice, this is who put it in.
 fn with_their_values(history: &History, witnesses: &[Span]) -> BTreeSet<Span> {
-    let is_element =
-        |value: &&Value| matches!(value, Value::Other(Json::Number(_) | Json::String(_)));
-    let ends = |span: &Span| [Some(span.from), span.to];
-    let positions = witnesses.iter().flat_map(ends).flatten();
-    let values = positions.map(|at| &history.ops()[at].value);
-    let elements: Vec<&Value> = values.filter(is_element).collect();
+    let elements = elements(history, witnesses);
     let mut found = BTreeSet::new();
     if elements.is_empty() {
         return found;
     }
     for (position, op) in history.ops().iter().enumerate() {
-        if op.process != Process::Nemesis && elements.contains(&&op.value) {
+        if op.process != Process::Nemesis && is_one_of(&op.value, &elements) {
             found.insert(Span::at(history, position));
             if found.len() > WITH_VALUE {
                 return BTreeSet::new();
@@ -74,6 +82,10 @@ fn with_their_values(history: &History, witnesses: &[Span]) -> BTreeSet<Span> {
         }
     }
     found
+}
+
+fn is_one_of(value: &Value, elements: &[&serde_json::Value]) -> bool {
+    matches!(value, Value::Other(json) if elements.contains(&json))
 }
 
 fn around(history: &History, witness: &Span, focus: Focus<'_>) -> Vec<Span> {

@@ -63,7 +63,11 @@ pub fn bars(scene: &Scene<'_>, lane: &Lane, focus: Focus<'_>) -> Drawn {
             Some(next) => next.from,
             None => 100.0,
         };
-        let class = if one.bar.witness.is_some() { "w" } else { "n" };
+        let class = match (one.bar.witness, one.bar.same_value) {
+            (Some(_), _) => "w",
+            (None, true) => "n same",
+            (None, false) => "n",
+        };
         let _ = write!(
             shapes,
             "<g class=\"{class}\"><title>{}</title>{}</g>",

@@ -29,6 +29,10 @@ pub const LEGEND: &str = "<p class=\"sckey\"><span><i class=\"w\"></i>proves it 
 pub const LOG_LEGEND: &str = "<p class=\"cap\">Labels: send VALUE at OFFSET; poll OFFSET: VALUE, or \
     poll FIRST to LAST offset.</p>";
 
+/// How the bars of an object are read.
+pub const OBJECT_LEGEND: &str =
+    "<p class=\"cap\">Darker grey: what else happened to the same value.</p>";
+
 /// The picture with its table; `said` is read aloud in its place.
 pub fn figure(scene: &Scene<'_>, focus: Focus<'_>, said: &str) -> String {
     let head = axis::head(scene);

@@ -7,10 +7,13 @@ use plimsoll_checkers::history::{Op, OpType};
 use super::moment;
 use crate::report::html::escape::escaped;
 use crate::report::numbers::counted;
+use crate::report::scene::elements::membership;
 use crate::report::scene::focus::{cut, excerpt};
 use crate::report::scene::{Clock, Focus, Scene};
 
 const VALUE_CHARS: usize = 240;
+/// A list of which is said what it holds needs no more than this.
+const LIST_CHARS: usize = 40;
 const ERROR_CHARS: usize = 120;
 const NAME_CHARS: usize = 40;
 
@@ -26,7 +29,7 @@ pub fn table(scene: &Scene<'_>, focus: Focus<'_>) -> String {
             escaped(&who(op)),
             escaped(&cut(&op.f, NAME_CHARS)),
             kind(op),
-            escaped(&value(op, focus)),
+            escaped(&value(scene, op, focus)),
             moment(scene.clock, scene.at(*position)),
         );
     }
@@ -66,8 +69,11 @@ fn kind(op: &Op) -> &'static str {
     }
 }
 
-fn value(op: &Op, focus: Focus<'_>) -> String {
-    let value = excerpt(&op.value, focus, VALUE_CHARS);
+fn value(scene: &Scene<'_>, op: &Op, focus: Focus<'_>) -> String {
+    let value = match membership(&op.value, &scene.elements) {
+        Some(said) => format!("{} ({said})", excerpt(&op.value, focus, LIST_CHARS)),
+        None => excerpt(&op.value, focus, VALUE_CHARS),
+    };
     match &op.error {
         None => value,
         Some(error) => format!("{value} error: {}", cut(error, ERROR_CHARS)),
