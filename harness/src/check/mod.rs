@@ -166,14 +166,18 @@ fn run_log(args: &CheckArgs, history: &History, colour: bool) -> Result<Checked,
     verdict.replay.clone_from(&meta.replay);
     if let Some(path) = &args.html {
         let page = report::page(history, &verdict, &meta);
-        std::fs::write(path, page).map_err(|source| CheckError::Unwritable {
-            path: path.clone(),
-            source,
-        })?;
+        write_page(path, &page)?;
     }
     Ok(Checked {
         validity: verdict.valid,
         output: output(args, history, &verdict, &meta, colour),
+    })
+}
+
+fn write_page(path: &Path, page: &str) -> Result<(), CheckError> {
+    std::fs::write(path, page).map_err(|source| CheckError::Unwritable {
+        path: path.to_owned(),
+        source,
     })
 }
 
