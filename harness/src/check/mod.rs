@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use plimsoll_checkers::history::{History, HistoryError};
-use plimsoll_checkers::models::Model;
+use plimsoll_checkers::models::{Model, only_log_ops};
 use plimsoll_checkers::promise::Promise;
 use plimsoll_checkers::{Validity, Verdict, check, judge};
 use thiserror::Error;
@@ -160,6 +160,10 @@ fn run_log(args: &CheckArgs, history: &History, colour: bool) -> Result<Checked,
         let reason = "--initial is for registers and counters, and a log begins empty; give --model or leave it out";
         return Err(CheckError::Option(reason.to_owned()));
     }
+    only_log_ops(history).map_err(|source| CheckError::Malformed {
+        path: args.file.clone(),
+        source,
+    })?;
     let promise = promise(args, history)?;
     let meta = RunMeta::of_history(history, &args.file.display().to_string());
     let mut verdict = judge(check(history), &promise);
