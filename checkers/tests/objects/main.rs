@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on ends")]
 
+mod enumerated;
 mod order;
 mod queue;
 mod versioned_register;

@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use super::order::{Oracle, some_order_fits};
 use super::{Recorded, agrees, cases, judged};
 
-struct Fifo;
+pub struct Fifo;
 
 impl Oracle for Fifo {
     type State = Vec<Json>;
