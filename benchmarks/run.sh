@@ -30,7 +30,8 @@ row "etcd logs, all 60" register register 120 "$data"/etcd/*.log
 row "etcd logs, all 60, ours explains too" register register-explained 120 "$data"/etcd/*.log
 row "kv c50-ok" kv kv 120 "$data/kv/c50-ok.txt"
 row "kv c50-bad, explained" kv-explained kv-explained 300 "$data/kv/c50-bad.txt"
-row "log, 100,000 ops" log log 300 "$work/log.txt"
+row "log, 100,000 ops, as a stream" log log-stream 300 "$work/log.txt"
+row "log, 100,000 ops, with all measures" log log 300 "$work/log.txt"
 for processes in 4 8 16; do
   row "read-modify-write, $processes open, 100,000 ops" register register 100 "$work/rmw-valid-$processes.log"
   row "the same, 20,000 ops, one read wrong" register register 100 "$work/rmw-corrupted-$processes.log"

@@ -1,6 +1,8 @@
 //! The cases of Jepsen's own tests for the log. They are read in place and
 //! skipped, with a notice, where they are not.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on ends")]
+
 use std::path::PathBuf;
 
 use plimsoll_checkers::history::{History, HistoryReader};

@@ -141,8 +141,10 @@ fn the_header_names_the_model_unless_the_command_line_does() {
 
 #[test]
 fn options_that_mean_nothing_for_the_model_are_refused() {
-    let output = register(&["--model", "register", "--html", "/nowhere/page.html"]);
+    let output = register(&["--model", "register", "--promise", "/nowhere/promise.json"]);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(64));
+    assert!(text.contains("--promise"), "{text}");
     let output = check(&golden("lost-write-valid"), &["--initial", "0"]);
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(64));

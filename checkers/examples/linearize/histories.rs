@@ -1,6 +1,7 @@
 //! The benchmark's files as histories.
 
 use plimsoll_checkers::history::{History, Op, OpType, Process, ReadInfo, SendMop, Value};
+use plimsoll_checkers::stream::{Answer, Event, Kind};
 use serde_json::{Value as Json, json};
 
 fn finish(mut ops: Vec<Op>) -> History {
@@ -105,4 +106,77 @@ pub fn log(text: &str) -> History {
         Some(op)
     };
     finish(text.lines().filter_map(op).collect())
+}
+
+/// The made logs as a stream takes them: events, and answers with records of the ok reads. A barrier
+/// and a final read of everything end them, so that the end is known.
+#[derive(Default)]
+pub struct Events {
+    pub events: Vec<Event>,
+    pub answers: Vec<(Answer, u32)>,
+    pub records: Vec<(i64, i64)>,
+}
+
+impl Events {
+    fn push(&mut self, process: u32, kind: Kind, value: i64, offset: i64) {
+        self.events.push(Event {
+            time: self.events.len() as u64,
+            process,
+            partition: 0,
+            kind,
+            acks: Some(-1),
+            barrier: value < 0,
+            attempts: 1,
+            value,
+            offset,
+        });
+    }
+
+    fn answer(&mut self, process: u32, from: i64, records: &[(i64, i64)], is_final: bool) {
+        self.push(process, Kind::ReadOk, 0, -1);
+        self.records.extend(records);
+        let answer = Answer {
+            from,
+            hw: from + records.len() as i64,
+            replica: 1,
+            incarnation: 1,
+            leader_epoch: -1,
+            is_final,
+        };
+        self.answers.push((answer, records.len() as u32));
+    }
+}
+
+pub fn log_events(text: &str) -> Events {
+    let mut all = Events::default();
+    let mut log: Vec<(i64, i64)> = Vec::new();
+    for line in text.lines() {
+        let words: Vec<&str> = line.split('\t').collect();
+        let process = words[0].parse().expect("a process");
+        let numbers: Vec<i64> = words[3]
+            .split(' ')
+            .filter_map(|word| word.parse().ok())
+            .collect();
+        match (words[2], words[1]) {
+            ("append", "ok") => {
+                all.push(process, Kind::SendOk, numbers[1], numbers[0]);
+                log.push((numbers[0], numbers[1]));
+            }
+            ("append", _) => all.push(process, Kind::SendInvoked, numbers[0], -1),
+            (_, "ok") => {
+                let records: Vec<(i64, i64)> =
+                    (numbers[0]..).zip(numbers[1..].iter().copied()).collect();
+                all.answer(process, numbers[0], &records, false);
+            }
+            _ => all.push(process, Kind::ReadInvoked, 0, -1),
+        }
+    }
+    log.sort_unstable();
+    let end = log.len() as i64;
+    all.push(1000, Kind::SendInvoked, -1, -1);
+    all.push(1000, Kind::SendOk, -1, end);
+    log.push((end, -1));
+    all.push(1001, Kind::ReadInvoked, 0, -1);
+    all.answer(1001, 0, &log, true);
+    all
 }

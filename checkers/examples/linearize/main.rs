@@ -11,8 +11,11 @@ mod registers;
 use std::time::Instant;
 
 use plimsoll_checkers::check;
-use plimsoll_checkers::models::{Model, ModelOptions, judge_model};
+use plimsoll_checkers::history::{Header, TopicInfo};
+use plimsoll_checkers::models::{Level, Model, ModelOptions, judge_model};
+use plimsoll_checkers::promise::Promise;
 use plimsoll_checkers::search::register::{Decision, Meter, Unique, decide, unique};
+use plimsoll_checkers::stream::{Kind, LogStream};
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -41,13 +44,51 @@ fn main() {
             let history = histories::log(text);
             move || check(&history).findings.is_empty()
         }),
+        ["log-stream", files @ ..] => judge(files, |text| {
+            let log = histories::log_events(text);
+            move || streamed(&log)
+        }),
         _ => {
             eprintln!(
-                "usage: linearize generate FOLDER | linearize register|register-explained|kv|kv-explained|log FILE..."
+                "usage: linearize generate FOLDER | linearize register|register-explained|kv|kv-explained|log|log-stream FILE..."
             );
             std::process::exit(64);
         }
     }
+}
+
+/// Every condition of a log, and linearizability.
+fn streamed(log: &histories::Events) -> bool {
+    let topic = TopicInfo {
+        replication_factor: 1,
+        ..TopicInfo::default()
+    };
+    let header = Header {
+        plimsoll: 1,
+        promise: Promise::unstated(),
+        topics: [("log-0".to_owned(), topic)].into(),
+        clients: Default::default(),
+        system: String::new(),
+        seed: 0,
+        extra: Default::default(),
+    };
+    let mut stream = LogStream::new(Some(header));
+    stream.partition("log-0");
+    let (mut answers, mut records) = (log.answers.iter(), &log.records[..]);
+    for (index, event) in (0_u64..).zip(&log.events) {
+        if event.kind == Kind::ReadOk {
+            let (answer, count) = answers.next().expect("one a read");
+            let (shown, rest) = records.split_at(*count as usize);
+            records = rest;
+            stream
+                .step_read(event, index, answer, shown)
+                .expect("well-formed");
+        } else {
+            stream.step(event, index).expect("well-formed");
+        }
+    }
+    let streamed = stream.finish();
+    streamed.suspicions.is_empty() && streamed.level == Level::Linearizable
 }
 
 fn valid(history: &plimsoll_checkers::history::History, model: Model) -> bool {

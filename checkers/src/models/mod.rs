@@ -133,6 +133,21 @@ pub struct ModelOptions {
     pub budget: Budget,
 }
 
+/// Refuses ops of clients that no log has.
+pub fn only_log_ops(history: &History) -> Result<(), HistoryError> {
+    let known = [
+        "send",
+        "poll",
+        "barrier",
+        "txn",
+        "assign",
+        "subscribe",
+        "crash",
+        "debug-topic-partitions",
+    ];
+    vocabulary::only(history, Model::Log, &known)
+}
+
 /// Judges `history` as `model`. A log is judged by [`crate::check`] instead and is refused here.
 pub fn judge_model(
     history: &History,

@@ -24,19 +24,26 @@ pub(super) enum Trouble {
     Beyond(&'static str),
 }
 
-/// A send that has no place yet, or no answer.
+/// A send in flight.
 #[derive(Debug, Clone, Copy)]
 struct OpenSend {
     value: i64,
-    floors: Floors,
-    /// Where a read showed it before its answer came.
-    placed: Option<i64>,
+    /// Of the floors when it began.
+    reached: i64,
+    key: i64,
+    /// Where a read showed it before its answer came; -1 for nowhere.
+    placed: i64,
+}
+
+/// A send that has ended and has no place.
+#[derive(Debug, Clone, Copy)]
+struct Unplaced {
+    reached: i64,
     answered: Answered,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answered {
-    NotYet,
     /// Acknowledged without an offset.
     Acked,
     /// Sent with acks=0.
@@ -55,7 +62,7 @@ pub(super) struct Partition {
     /// Sends in flight; few, so that a search is short.
     open: Vec<OpenSend>,
     /// Ended sends without a place, by value.
-    unplaced: BTreeMap<i64, OpenSend>,
+    unplaced: BTreeMap<i64, Unplaced>,
     barriers: BTreeMap<i64, ()>,
     reigns: Reigns,
     finals: Vec<FinalLog>,
@@ -104,9 +111,9 @@ impl Partition {
         }
         self.open.push(OpenSend {
             value: event.value,
-            floors: self.floors,
-            placed: None,
-            answered: Answered::NotYet,
+            reached: self.floors.reached,
+            key: self.floors.key,
+            placed: -1,
         });
         Ok(())
     }
@@ -151,13 +158,13 @@ impl Partition {
         tally: &mut Tally,
     ) -> Result<(), Trouble> {
         let (offset, value) = (event.offset, event.value);
-        if offset <= send.floors.reached {
+        if offset <= send.reached {
             return Err(Trouble::Anomaly("realtime-order", offset, value));
         }
         match send.placed {
-            Some(placed) if placed == offset => {}
-            Some(_) => return Err(Trouble::Anomaly("duplicate", offset, value)),
-            None => {
+            placed if placed == offset => {}
+            0.. => return Err(Trouble::Anomaly("duplicate", offset, value)),
+            _ => {
                 match self.offsets.get(offset) {
                     Slot::Empty => {}
                     Slot::Holds(other) if other == value && event.barrier => {}
@@ -176,30 +183,31 @@ impl Partition {
         } else {
             self.highest_acked = self.highest_acked.max(offset);
         }
-        tally.refuted |= send.floors.key > 2 * offset + 1;
+        tally.refuted |= send.key > 2 * offset + 1;
         self.floors.reached = self.floors.reached.max(offset);
         self.floors.acked = self.floors.acked.max(offset);
         self.floors.key = self.floors.key.max(2 * offset + 1);
         Ok(())
     }
 
-    fn leave_open(&mut self, mut send: OpenSend, answered: Answered, tally: &mut Tally) {
-        send.answered = answered;
+    fn leave_open(&mut self, send: OpenSend, answered: Answered, tally: &mut Tally) {
         if self.barriers.contains_key(&send.value) {
             return;
         }
-        match send.placed {
-            Some(_) => tally.placed(answered == Answered::Unknown),
-            None => {
-                self.unplaced.insert(send.value, send);
-            }
+        if send.placed >= 0 {
+            return tally.placed(answered == Answered::Unknown);
         }
+        let unplaced = Unplaced {
+            reached: send.reached,
+            answered,
+        };
+        self.unplaced.insert(send.value, unplaced);
     }
 
     pub(super) fn fail_send(&mut self, event: &Event, values: &mut Values) -> Result<(), Trouble> {
         if let Some(send) = self.take_open(event.value) {
-            if let Some(placed) = send.placed {
-                return Err(Trouble::Anomaly("G1a", placed, event.value));
+            if send.placed >= 0 {
+                return Err(Trouble::Anomaly("G1a", send.placed, event.value));
             }
             values.fail(event.value);
         }
@@ -223,8 +231,13 @@ impl Partition {
         tally: &mut Tally,
     ) -> Result<(), Trouble> {
         let (floors, began, ended) = begin;
+        // A batch may begin below the offset asked for; that is no answer.
         let below = records.iter().take_while(|record| record.0 < answer.from);
-        let records = &records[below.count()..];
+        let below = match records.first() {
+            Some(first) if first.0 < answer.from => below.count(),
+            _ => 0,
+        };
+        let records = &records[below..];
         if answer.from < 0 || records.last().is_some_and(|record| record.0 > MAX_OFFSET) {
             return Err(Trouble::Beyond("an offset beyond all bounds"));
         }
@@ -346,15 +359,15 @@ impl Partition {
         }
         let reached = match self.open.iter_mut().rev().find(|send| send.value == value) {
             Some(send) => {
-                send.placed = Some(offset);
-                send.floors.reached
+                send.placed = offset;
+                send.reached
             }
             None => {
                 let Some(send) = self.unplaced.remove(&value) else {
                     return Err(Trouble::Beyond("a value whose send is not known"));
                 };
                 tally.placed(send.answered == Answered::Unknown);
-                send.floors.reached
+                send.reached
             }
         };
         if offset <= reached {

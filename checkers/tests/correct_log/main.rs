@@ -7,6 +7,8 @@
 //! from any replica up to its own watermark. With a bug switched on the same
 //! schedules must be found out.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on ends")]
+
 mod model;
 mod mutations;
 mod streams;

@@ -13,8 +13,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 
 use chance::Chance;
+use plimsoll_checkers::check;
 use plimsoll_checkers::formats::{self, Format, FormatReader, edn};
 use plimsoll_checkers::history::{History, HistoryError};
+use plimsoll_checkers::stream::{LogStream, StreamReader};
 
 /// Largest input; long lines have tests of their own.
 const MAX_INPUT: usize = 1 << 14;
@@ -97,6 +99,9 @@ fn outcome(format: Format, bytes: &[u8], chance: &mut Chance) -> String {
         (Ok(whole), Ok(cut)) => {
             same(&whole, &cut, "cut");
             write_and_read(&whole);
+            if format == Format::JsonLines {
+                stream(bytes, &whole);
+            }
             let has = |part: bool, name: &'static str| if part { name } else { "" };
             let ops = whole.ops();
             format!(
@@ -112,6 +117,31 @@ fn outcome(format: Format, bytes: &[u8], chance: &mut Chance) -> String {
             kind_of(&whole.reason)
         }
         (whole, cut) => panic!("whole {:?}, cut {:?}", whole.err(), cut.err()),
+    }
+}
+
+/// A stream over the bytes, most lines of which are scanned in place, and one over the ops say the
+/// same; and it passes nothing in which the whole finds something.
+fn stream(bytes: &[u8], whole: &History) {
+    let mut lines = StreamReader::new();
+    let by_lines = match lines.push_bytes(bytes) {
+        Ok(()) => lines.finish(),
+        // Rules of foreign recorders that our own never needs.
+        Err(_) => return,
+    };
+    let mut ops = LogStream::new(whole.header().cloned());
+    if whole.header().is_some() {
+        for op in whole.ops() {
+            ops.push(op).expect("what the lines passed");
+        }
+        let by_ops = ops.finish();
+        assert_eq!(by_lines.suspicions, by_ops.suspicions);
+        assert_eq!(by_lines.measures, by_ops.measures);
+    }
+    if by_lines.suspicions.is_empty() {
+        let findings = check(whole);
+        assert!(findings.findings.is_empty(), "{:?}", findings.findings);
+        assert!(findings.doubts.is_empty(), "{:?}", findings.doubts);
     }
 }
 

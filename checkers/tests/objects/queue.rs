@@ -20,7 +20,7 @@ impl Oracle for Fifo {
     fn apply(&self, state: &Vec<Json>, op: &Recorded) -> Vec<Vec<Json>> {
         let rest = || state[1..].to_vec();
         match (op.f, op.kind) {
-            ("enqueue", _) => vec![[state.as_slice(), &[op.asked.clone()]].concat()],
+            ("enqueue", _) => vec![[state.as_slice(), std::slice::from_ref(&op.asked)].concat()],
             ("dequeue", OpType::Ok) if op.got.is_null() => {
                 state.is_empty().then(Vec::new).into_iter().collect()
             }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use plimsoll_checkers::history::{History, HistoryError};
-use plimsoll_checkers::models::Model;
+use plimsoll_checkers::models::{Model, only_log_ops};
 use plimsoll_checkers::promise::Promise;
 use plimsoll_checkers::{Validity, Verdict, check, judge};
 use thiserror::Error;
@@ -160,20 +160,28 @@ fn run_log(args: &CheckArgs, history: &History, colour: bool) -> Result<Checked,
         let reason = "--initial is for registers and counters, and a log begins empty; give --model or leave it out";
         return Err(CheckError::Option(reason.to_owned()));
     }
+    only_log_ops(history).map_err(|source| CheckError::Malformed {
+        path: args.file.clone(),
+        source,
+    })?;
     let promise = promise(args, history)?;
     let meta = RunMeta::of_history(history, &args.file.display().to_string());
     let mut verdict = judge(check(history), &promise);
     verdict.replay.clone_from(&meta.replay);
     if let Some(path) = &args.html {
         let page = report::page(history, &verdict, &meta);
-        std::fs::write(path, page).map_err(|source| CheckError::Unwritable {
-            path: path.clone(),
-            source,
-        })?;
+        write_page(path, &page)?;
     }
     Ok(Checked {
         validity: verdict.valid,
         output: output(args, history, &verdict, &meta, colour),
+    })
+}
+
+fn write_page(path: &Path, page: &str) -> Result<(), CheckError> {
+    std::fs::write(path, page).map_err(|source| CheckError::Unwritable {
+        path: path.to_owned(),
+        source,
     })
 }
 

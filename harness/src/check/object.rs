@@ -4,9 +4,9 @@ use plimsoll_checkers::history::History;
 use plimsoll_checkers::models::{Model, ModelOptions, judge_model};
 use serde_json::Value as Json;
 
-use super::{CheckArgs, CheckError, Checked};
+use super::{CheckArgs, CheckError, Checked, write_page};
 use crate::cli::Format;
-use crate::report;
+use crate::report::{self, RunMeta};
 
 /// As what the history is judged: as told, or as its header says, or as a log.
 pub(super) fn model_of(args: &CheckArgs, history: &History) -> Result<Model, CheckError> {
@@ -42,6 +42,11 @@ pub(super) fn run(
         path: args.file.clone(),
         source,
     })?;
+    if let Some(path) = &args.html {
+        let file = args.file.display().to_string();
+        let page = report::object_page(history, &verdict, &RunMeta::of_history(history, &file));
+        write_page(path, &page)?;
+    }
     let output = match args.format {
         Format::Human => report::object(history, &verdict, colour),
         Format::Json => report::object_json(&verdict) + "\n",
@@ -52,15 +57,11 @@ pub(super) fn run(
     })
 }
 
-/// Options that mean nothing for an object.
+/// A promise means nothing for an object.
 fn refuse(args: &CheckArgs, model: Model) -> Result<(), CheckError> {
-    let only_for_logs = [
-        ("--promise", args.promise.is_some()),
-        ("--html", args.html.is_some()),
-    ];
-    match only_for_logs.iter().find(|(_, given)| *given) {
-        Some((option, _)) => Err(CheckError::Option(format!(
-            "{option} is for histories of a log, and this one is judged as {}; leave it out",
+    match args.promise {
+        Some(_) => Err(CheckError::Option(format!(
+            "--promise is for histories of a log, and this one is judged as {}; leave it out",
             model.name()
         ))),
         None => Ok(()),

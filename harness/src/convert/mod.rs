@@ -4,6 +4,8 @@
 //! The file is written beside its place and then moved there: what stands at
 //! OUT is whole or untouched. What is not a history is refused as by `check`.
 
+#[cfg(feature = "parquet")]
+mod parquet;
 mod write;
 
 use std::io;
@@ -22,7 +24,7 @@ pub struct ConvertArgs {
     /// A history of any format that `check` reads, plain or zstd; `-` is stdin
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// Where to write: .jsonl or .edn, each also with .zst; `-` is stdout
+    /// Where to write: .jsonl or .edn, each also with .zst, or .parquet; `-` is stdout
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
     /// Format of OUT [default: by its name]
@@ -44,6 +46,8 @@ pub enum Target {
     Jsonl,
     /// Op maps as in Jepsen's history.edn
     Edn,
+    /// A table with a row for each line, if built with --features parquet
+    Parquet,
 }
 
 /// Formats that are read.
@@ -76,11 +80,16 @@ pub enum ConvertError {
     #[error(transparent)]
     Input(#[from] CheckError),
     /// The name says nothing.
-    #[error("{} names no format; end it in .jsonl or .edn, or give --to", .0.display())]
+    #[error("{} names no format; end it in .jsonl, .edn or .parquet, or give --to", .0.display())]
     NoFormat(PathBuf),
     /// Something is there.
     #[error("{} exists; give another name, or --force to replace it", .0.display())]
     Exists(PathBuf),
+    /// This build leaves Parquet out.
+    #[error(
+        "this plimsoll was built without Parquet; build it with `cargo build --release -p plimsoll --features parquet`"
+    )]
+    NoParquet,
     /// The output could not be written.
     #[error("cannot write {}: {source}", path.display())]
     Unwritable {
@@ -111,6 +120,9 @@ fn convert(args: &ConvertArgs) -> Result<usize, ConvertError> {
     let target = args.to.or_else(|| named(&args.output));
     let target = target.ok_or_else(|| ConvertError::NoFormat(args.output.clone()))?;
     // Refused before a long read, not after it.
+    if target == Target::Parquet && !cfg!(feature = "parquet") {
+        return Err(ConvertError::NoParquet);
+    }
     if !is_stream(&args.output) && !args.force && args.output.symlink_metadata().is_ok() {
         return Err(ConvertError::Exists(args.output.clone()));
     }
@@ -133,6 +145,10 @@ fn is_stream(path: &Path) -> bool {
 /// The format that a name ends in, with `.zst` left out of account.
 fn named(path: &Path) -> Option<Target> {
     let name = path.file_name()?.to_str()?;
+    if name.ends_with(".parquet") {
+        // It is compressed inside, so there is no such thing with .zst.
+        return Some(Target::Parquet);
+    }
     let name = name.strip_suffix(".zst").unwrap_or(name);
     match name.rsplit_once('.')?.1 {
         "jsonl" | "json" => Some(Target::Jsonl),
@@ -151,6 +167,8 @@ mod tests {
             ("a.jsonl", Some(Target::Jsonl)),
             ("a.json.zst", Some(Target::Jsonl)),
             ("x.y/a.edn.zst", Some(Target::Edn)),
+            ("a.parquet", Some(Target::Parquet)),
+            ("a.parquet.zst", None),
             ("a.zst", None),
             ("edn", None),
             ("a.log", None),

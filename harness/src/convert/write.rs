@@ -11,6 +11,9 @@ use super::Target;
 
 /// Writes to stdout; a reader that has gone away has seen enough.
 pub(super) fn to_stdout(history: &History, target: Target) -> io::Result<()> {
+    if target == Target::Parquet {
+        return write_parquet(history, io::stdout());
+    }
     let mut out = BufWriter::new(io::stdout().lock());
     match write(history, target, &mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -22,7 +25,9 @@ pub(super) fn to_stdout(history: &History, target: Target) -> io::Result<()> {
 /// and moves it there.
 pub(super) fn to_file(history: &History, target: Target, path: &Path) -> io::Result<()> {
     let part = part_of(path)?;
-    let compressed = path.extension().is_some_and(|end| end == "zst");
+    // Parquet is compressed inside, a column at a time.
+    let named = path.extension().is_some_and(|end| end == "zst");
+    let compressed = named && target != Target::Parquet;
     let written = write_file(history, target, &part, compressed);
     let moved = written.and_then(|()| fs::rename(&part, path));
     if moved.is_err() {
@@ -43,6 +48,9 @@ fn part_of(path: &Path) -> io::Result<PathBuf> {
 
 fn write_file(history: &History, target: Target, path: &Path, compressed: bool) -> io::Result<()> {
     let file = File::create_new(path)?;
+    if target == Target::Parquet {
+        return write_parquet(history, file);
+    }
     if compressed {
         let mut out = zstd::stream::Encoder::new(BufWriter::new(file), 3)?;
         write(history, target, &mut out)?;
@@ -57,7 +65,24 @@ fn write(history: &History, target: Target, out: &mut dyn Write) -> io::Result<(
     match target {
         Target::Jsonl => write_json_lines(history, out),
         Target::Edn => write_edn(history, out),
+        Target::Parquet => Err(without_parquet()),
     }
+}
+
+#[cfg(feature = "parquet")]
+fn write_parquet(history: &History, out: impl Write + Send) -> io::Result<()> {
+    super::parquet::write(history, out)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn write_parquet(_history: &History, _out: impl Write + Send) -> io::Result<()> {
+    Err(without_parquet())
+}
+
+/// Nobody gets here: what a build cannot write is refused before anything is read, and Parquet
+/// has a writer of its own.
+fn without_parquet() -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, "no Parquet here")
 }
 
 fn write_json_lines(history: &History, out: &mut dyn Write) -> io::Result<()> {

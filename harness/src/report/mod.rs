@@ -5,12 +5,14 @@
 //! the run (`RunMeta`), so that a stored history can be reported again. Nothing
 //! here judges.
 
+mod faults;
 mod headline;
 mod html;
 mod lost;
 mod meta;
 mod numbers;
 mod object;
+mod scene;
 mod terminal;
 mod timeline;
 
@@ -21,7 +23,7 @@ use anyhow::Context;
 use plimsoll_checkers::Verdict;
 use plimsoll_checkers::history::History;
 
-pub use html::page;
+pub use html::{object_page, page};
 pub use meta::RunMeta;
 pub use object::{object, object_json};
 pub use terminal::terminal;

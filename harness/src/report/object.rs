@@ -59,7 +59,8 @@ fn first_line(verdict: &ModelVerdict, colour: bool) -> String {
     format!("{on}{tag}{off}{}", line.trim_start_matches(tag))
 }
 
-fn sentence(verdict: &ModelVerdict) -> String {
+/// The verdict in words.
+pub(super) fn sentence(verdict: &ModelVerdict) -> String {
     let model = verdict.model.name();
     match verdict.valid {
         Validity::Valid => format!("judged as {model}, nothing is wrong."),
@@ -83,25 +84,35 @@ fn sentence(verdict: &ModelVerdict) -> String {
 
 fn numbers(history: &History, verdict: &ModelVerdict) -> String {
     let mut table = Builder::default();
-    let ended = |kind| history.ops().iter().filter(|op| op.kind == kind).count() as u64;
-    table.push_record(["operations".to_owned(), count(ended(OpType::Invoke))]);
-    table.push_record(["acknowledged".to_owned(), count(ended(OpType::Ok))]);
-    if verdict.level != Level::Unknown
-        && let Ok(serde_json::Value::String(level)) = serde_json::to_value(&verdict.level)
-    {
-        table.push_record(["strongest level not refuted".to_owned(), level]);
-        let reads = count(verdict.refutable_reads);
-        table.push_record(["reads that could refute it".to_owned(), reads]);
-    }
-    for (name, number) in &verdict.counts {
-        let name = name.trim_end_matches("_count").replace('_', " ");
-        table.push_record([name, count(*number)]);
+    for (name, number) in named_numbers(history, verdict) {
+        table.push_record([name, number]);
     }
     let mut table = table.build();
     table
         .with(Style::rounded().remove_horizontals())
         .with(Modify::new(Columns::one(1)).with(Alignment::right()));
     format!("\n{table}\n")
+}
+
+/// The numbers of a verdict with their names, as they are shown.
+pub(super) fn named_numbers(history: &History, verdict: &ModelVerdict) -> Vec<(String, String)> {
+    let ended = |kind| history.ops().iter().filter(|op| op.kind == kind).count() as u64;
+    let mut numbers = vec![
+        ("operations".to_owned(), count(ended(OpType::Invoke))),
+        ("ended ok".to_owned(), count(ended(OpType::Ok))),
+    ];
+    if verdict.level != Level::Unknown
+        && let Ok(serde_json::Value::String(level)) = serde_json::to_value(&verdict.level)
+    {
+        numbers.push(("strongest level not refuted".to_owned(), level));
+        let reads = count(verdict.refutable_reads);
+        numbers.push(("reads that could refute it".to_owned(), reads));
+    }
+    for (name, number) in &verdict.counts {
+        let name = name.trim_end_matches("_count").replace('_', " ");
+        numbers.push((name, count(*number)));
+    }
+    numbers
 }
 
 fn shown(history: &History, anomaly: &Anomaly) -> String {

@@ -1,6 +1,7 @@
 //! What the models of registers and of keys with values share: cells by key, their judgement under
 //! one budget, and the words for what was found.
 
+mod grounds;
 mod teller;
 
 use std::collections::BTreeMap;

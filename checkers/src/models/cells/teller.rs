@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value as Json, json};
 
 use super::super::Anomaly;
+use super::grounds::{self, Grounds};
 use super::{Cell, Values};
 use crate::history::{History, OpType};
 use crate::search::register::{Explanation, Flaw, NONE, RegisterOp};
@@ -31,14 +32,22 @@ impl<V: Values> Teller<'_, V> {
     /// The anomaly on `cell`, the one at `at`.
     pub fn anomaly(&self, at: usize, cell: &Cell, explanation: &Explanation) -> Anomaly {
         let standing = self.standing(cell, explanation.op);
+        let grounds = self.grounds(cell, explanation);
         let mut ops: Vec<u64> = explanation
             .witness
             .iter()
-            .map(|&op| self.index(cell, op))
+            .copied()
+            .chain(grounds.and_then(|grounds| grounds.last_write))
+            .chain(grounds.map(|grounds| grounds.overwrite))
+            .map(|op| self.index(cell, op))
             .collect();
         ops.sort_unstable();
+        ops.dedup();
         let refused = self.refused(at, cell, explanation);
-        let (cause, message) = self.tell(at, cell, explanation);
+        let (cause, message) = match grounds {
+            Some(grounds) => self.tell_grounds(at, cell, explanation.op, grounds),
+            None => self.tell(at, cell, explanation),
+        };
         let prefix = explanation.order.as_ref().map_or(Json::Null, |order| {
             let order = order.iter().map(|&op| self.index(cell, op));
             Json::from(order.collect::<Vec<u64>>())
@@ -56,6 +65,38 @@ impl<V: Values> Teller<'_, V> {
                 ("cause", json!(cause)),
             ]),
         }
+    }
+
+    /// What overwrote the value, where the witness is the accused op alone.
+    fn grounds(&self, cell: &Cell, found: &Explanation) -> Option<Grounds> {
+        let alone = found.flaw.is_none() && found.witness == [found.op];
+        alone
+            .then(|| grounds::against(&cell.ops, cell.initial, found.op))
+            .flatten()
+    }
+
+    fn tell_grounds(
+        &self,
+        at: usize,
+        cell: &Cell,
+        accused: u32,
+        grounds: Grounds,
+    ) -> (&'static str, String) {
+        let name = |op: u32| self.op(at, cell, op);
+        let needs = self.values.show(at, cell.ops[accused as usize].from);
+        let over = name(grounds.overwrite);
+        let message = match grounds.last_write {
+            Some(last) => format!(
+                "{} began after {over} had ended, and the last op that left {needs}, {}, had ended before that began",
+                name(accused),
+                name(last)
+            ),
+            None => format!(
+                "{} began after {over} had ended, and nothing left {needs} again",
+                name(accused)
+            ),
+        };
+        ("stale-read", message)
     }
 
     /// Why nothing is said of `cell`.

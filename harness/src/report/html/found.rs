@@ -2,70 +2,76 @@
 
 use std::fmt::Write;
 
-use plimsoll_checkers::{Judged, LookedFor, Verdict};
+use plimsoll_checkers::history::History;
+use plimsoll_checkers::{FaultWindow, Judged, LookedFor, Verdict};
 
+use super::cases::{Case, Cases};
 use super::escape::escaped;
 use super::marks::mark;
+use super::scene::{LEGEND, LOG_LEGEND};
 use crate::report::headline::Outcome;
 use crate::report::numbers::count;
+use crate::report::scene::Focus;
 
-/// Findings of one anomaly that are shown.
-const SHOWN: usize = 10;
-
-pub fn section(verdict: &Verdict) -> String {
-    let found: String = verdict
-        .looked_for
-        .iter()
-        .filter(|one| one.found > 0)
-        .map(|one| anomaly(verdict, one))
+pub fn section(history: &History, windows: &[FaultWindow], verdict: &Verdict) -> String {
+    let cases = Cases::new(
+        history,
+        windows,
+        verdict.anomalies.iter().map(|judged| case(verdict, judged)),
+    );
+    let legend = match cases.is_empty() {
+        true => String::new(),
+        false => format!("{LEGEND}{LOG_LEGEND}"),
+    };
+    let mut kinds: Vec<&LookedFor> = verdict.looked_for.iter().collect();
+    kinds.retain(|one| one.found > 0);
+    // The sort is stable: among violations the order of the checkers stays.
+    kinds.sort_by_key(|one| one.violations == 0);
+    let found: String = kinds
+        .into_iter()
+        .map(|one| anomaly(verdict, one, &cases))
         .collect();
     let found = match found.is_empty() {
         true => String::new(),
         false => format!("<ul class=\"found\">{found}</ul>"),
     };
     format!(
-        "<section aria-labelledby=h-found><h2 id=h-found>What was looked for</h2>{found}{}{}</section>",
+        "<section aria-labelledby=h-found><h2 id=h-found>What was looked for</h2>{legend}{found}{}{}</section>",
         doubts(verdict),
         not_found(verdict),
     )
 }
 
-fn anomaly(verdict: &Verdict, one: &LookedFor) -> String {
+fn case<'a>(verdict: &Verdict, judged: &'a Judged) -> Case<'a> {
+    // Where all of a kind are permitted, its heading says so.
+    let among_violations = verdict.violations.contains(&judged.finding.anomaly);
+    let finding = &judged.finding;
+    Case {
+        kind: finding.anomaly,
+        sentence: &finding.sentence,
+        ops: &finding.ops,
+        focus: Focus {
+            key: (!finding.key.is_empty()).then_some(&finding.key),
+            offset: finding.offset,
+            values: &finding.values,
+        },
+        note: match judged.permitted && among_violations {
+            true => "Permitted.",
+            false => "",
+        },
+    }
+}
+
+fn anomaly(verdict: &Verdict, one: &LookedFor, cases: &Cases<'_>) -> String {
     let unknown = one.anomaly == "not-recovered";
     let (outcome, word) = match (one.violations > 0, unknown) {
         (true, _) => (Outcome::Broken, "violation"),
         (false, true) => (Outcome::Unknown, "leaves the verdict unknown"),
         (false, false) => (Outcome::Permitted, "permitted"),
     };
-    let of = |judged: &&Judged| judged.finding.anomaly == one.anomaly;
-    let mut items = String::new();
-    for judged in verdict.anomalies.iter().filter(of).take(SHOWN) {
-        let ops: Vec<String> = judged.finding.ops.iter().map(u64::to_string).collect();
-        let _ = write!(
-            items,
-            "<li>{} <span class=\"cap\">ops {}{}</span></li>",
-            escaped(&judged.finding.sentence),
-            ops.join(", "),
-            if judged.permitted && one.violations > 0 {
-                ", permitted"
-            } else {
-                ""
-            },
-        );
-    }
-    let more = one.found.saturating_sub(SHOWN as u64);
-    if more > 0 {
-        let _ = write!(
-            items,
-            "<li class=\"cap\">and {} more in verdict.json</li>",
-            count(more)
-        );
-    }
-    let because = verdict
-        .anomalies
-        .iter()
-        .filter(of)
-        .find_map(|one| one.because.as_deref());
+    let of = verdict.anomalies.iter();
+    let mut of = of.filter(|judged| judged.finding.anomaly == one.anomaly);
+    let because = of.find_map(|one| one.because.as_deref());
     let because = because.map_or(String::new(), |because| {
         format!(
             "<p class=\"cap\">Permitted because {}.</p>",
@@ -73,11 +79,12 @@ fn anomaly(verdict: &Verdict, one: &LookedFor) -> String {
         )
     });
     format!(
-        "<li><h3>{} {}: {} ({word})</h3><p>{}.</p>{because}<ul>{items}</ul></li>",
+        "<li><h3>{} {}: {} ({word})</h3><p>{}.</p>{because}{}</li>",
         mark(outcome),
         escaped(one.anomaly),
         count(one.found),
         escaped(&capitalised(one.definition)),
+        cases.of(one.anomaly, one.found),
     )
 }
 

@@ -8,6 +8,7 @@
 mod acks_lane;
 mod axis;
 mod banner;
+mod cases;
 mod data;
 mod escape;
 mod faults_lane;
@@ -17,6 +18,8 @@ mod lost_lane;
 mod lost_tables;
 mod marks;
 mod nodes_lane;
+mod object_page;
+mod scene;
 mod story;
 mod strip;
 mod timeline;
@@ -25,9 +28,11 @@ use plimsoll_checkers::Verdict;
 use plimsoll_checkers::history::History;
 
 use super::RunMeta;
+use super::faults::fault_windows;
 use super::headline::headline;
 use super::timeline::Timeline;
 use escape::escaped;
+pub use object_page::object_page;
 
 const CSS: &str = include_str!("page.css");
 const JS: &str = include_str!("page.js");
@@ -36,22 +41,31 @@ const JS: &str = include_str!("page.js");
 pub fn page(history: &History, verdict: &Verdict, meta: &RunMeta) -> String {
     let timeline = Timeline::new(history, verdict);
     let headline = headline(verdict);
+    let windows = fault_windows(history);
     let sections = [
         banner::banner(&headline, verdict, meta),
         strip::strip(verdict),
         timeline::section(&timeline, verdict),
         lost_tables::section(verdict),
-        found::section(verdict),
+        found::section(history, &windows, verdict),
         footer(verdict, meta),
     ];
+    let data = data::json(&timeline, verdict);
+    let scripts = format!(
+        "<script type=\"application/json\" id=\"data\">{data}</script>\n<script>{JS}</script>"
+    );
+    document(&headline.text(), &sections.join("\n"), &scripts)
+}
+
+/// A page around its sections.
+fn document(title: &str, sections: &str, scripts: &str) -> String {
     format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
-         <title>plimsoll: {}</title><style>{CSS}</style>\n<body><main>\n{}\n</main>\n\
-         <script type=\"application/json\" id=\"data\">{}</script>\n<script>{JS}</script></body></html>\n",
-        escaped(&headline.text()),
-        sections.join("\n"),
-        data::json(&timeline, verdict),
+         <title>plimsoll: {}</title><style>{CSS}{}</style>\n<body><main>\n{sections}\n</main>\n\
+         {scripts}</body></html>\n",
+        escaped(title),
+        scene::CSS,
     )
 }
 
