@@ -104,7 +104,8 @@ impl HistoryReader {
             self.header = Some(read_header(number, text)?);
             return Ok(());
         }
-        let op = read_op(number, text, self.ops.last())?;
+        let previous = self.ops.last().map(|op| (op.index, op.time));
+        let op = read_op(number, text, previous)?;
         if self.only.as_mut().is_some_and(|only| !only.keeps(&op)) {
             return Ok(());
         }
@@ -135,17 +136,21 @@ pub(crate) fn read_header(number: u64, text: &str) -> Result<Header, HistoryErro
     ))
 }
 
-/// Reads an op's line; position and time may be left to those of the op before.
-pub(crate) fn read_op(number: u64, text: &str, previous: Option<&Op>) -> Result<Op, HistoryError> {
+/// Reads an op's line; index and time may be left to those of the op before.
+pub(crate) fn read_op(
+    number: u64,
+    text: &str,
+    previous: Option<(u64, u64)>,
+) -> Result<Op, HistoryError> {
     let line: Line = serde_json::from_str(text)
         .map_err(|error| HistoryError::new(number, format!("malformed op: {error}")))?;
     let mut op = line.op;
     op.index = line
         .index
-        .unwrap_or_else(|| previous.map_or(0, |op| op.index.saturating_add(1)));
+        .unwrap_or_else(|| previous.map_or(0, |(index, _)| index.saturating_add(1)));
     op.time = line
         .time
-        .unwrap_or_else(|| previous.map_or(0, |op| op.time));
+        .unwrap_or_else(|| previous.map_or(0, |(_, time)| time));
     Ok(op)
 }
 

@@ -311,6 +311,11 @@ impl LogStream {
         self.step_read(&event, op.index, &answer, records)
     }
 
+    /// Index and time of the line before.
+    fn last(&self) -> Option<(u64, u64)> {
+        self.index.map(|index| (index, self.time))
+    }
+
     /// Index and time of a line, which never fall.
     fn order(&mut self, index: u64, time: u64) -> Result<(), String> {
         if self.index.is_some_and(|before| index <= before) {

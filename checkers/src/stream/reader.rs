@@ -86,7 +86,7 @@ impl Feed {
             // Foreign recorders keep other rules; the whole of such a history must be judged.
             return Ok(());
         }
-        let op = read_op(number, text, None)?;
+        let op = read_op(number, text, stream.last())?;
         stream.push(&op).map_err(at_line(number))
     }
 }
