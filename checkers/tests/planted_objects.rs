@@ -11,7 +11,7 @@ use plimsoll_checkers::models::{Model, ModelOptions, ModelVerdict, judge_model};
 use serde_json::{Value as Json, json};
 
 /// How many ops a history has.
-const OPS: usize = 1_500;
+const OPS: usize = 900;
 
 /// A linear congruence: the same histories in every run.
 struct Chance(u64);
@@ -438,7 +438,7 @@ fn a_versioned_register_that_writes_wrongly_is_found() {
     };
     let writes = answers(&ops, "write");
     let mut tried = [0, 0];
-    for &at in writes.iter().skip(10).step_by(7) {
+    for &at in writes.iter().skip(10).step_by(3) {
         let pair = value(&ops[at]);
         let taken = value(&ops[writes[0]])[0].clone();
         found(
