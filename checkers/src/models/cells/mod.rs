@@ -35,6 +35,10 @@ pub(super) trait Values {
     fn show(&self, cell: usize, value: u32) -> String;
     /// An op of `cell` in words, such as "write of 3".
     fn act(&self, cell: usize, op: &RegisterOp, position: usize) -> String;
+    /// Why no op left the value that an op read, given in words: a cause, and a sentence's end.
+    fn unwritten(&self, _cell: usize, _read: u32, value: &str) -> (&'static str, String) {
+        ("phantom-read", format!("nothing ever wrote {value}"))
+    }
     /// Judges `cell` by an algorithm of the model's own.
     fn judge(&self, _at: usize, cell: &Cell, meter: &mut Meter, spare: &mut Meter) -> Judgement {
         judge(&cell.ops, cell.initial, meter, spare)

@@ -159,10 +159,10 @@ impl<V: Values> Teller<'_, V> {
                         "future-read",
                         format!("{} ended before {} began", name(*read), name(writer)),
                     ),
-                    None => (
-                        "phantom-read",
-                        format!("{}: nothing ever wrote {}", name(*read), of(*read)),
-                    ),
+                    None => {
+                        let (cause, why) = self.values.unwritten(at, *read, &of(*read));
+                        (cause, format!("{}: {why}", name(*read)))
+                    }
                 }
             }
             Some(Flaw::TwoSuccessors { first, second }) => (

@@ -112,6 +112,18 @@ impl Values for Keys<'_, '_> {
         }
     }
 
+    fn unwritten(&self, cell: usize, read: u32, value: &str) -> (&'static str, String) {
+        let entries = &self.keys[cell].entries;
+        let text = entries.get(read as usize).map_or("", |entry| entry.text);
+        if !is_made_of(text, self.initial, entries) {
+            return ("phantom-read", format!("nothing ever wrote {value}"));
+        }
+        let why = format!(
+            "no order of the puts and appends in which the other gets are right leaves {value}"
+        );
+        ("impossible-read", why)
+    }
+
     fn act(&self, cell: usize, _op: &RegisterOp, position: usize) -> String {
         let entries = &self.keys[cell].entries;
         let at = entries.partition_point(|entry| (entry.invoked as usize) < position);
@@ -152,4 +164,30 @@ impl Values for Keys<'_, '_> {
 
 fn quote(text: &str) -> String {
     shorten(&format!("\"{text}\""))
+}
+
+/// Whether a string can be put together from what was put and appended.
+fn is_made_of(text: &str, initial: &str, entries: &[Entry<'_>]) -> bool {
+    let pieces = entries.iter().filter(|entry| entry.kind != Kind::Get);
+    let mut pieces: Vec<&str> = pieces.map(|entry| entry.text).collect();
+    pieces.sort_unstable();
+    pieces.dedup();
+    let bytes = text.as_bytes();
+    let mut reached = vec![false; bytes.len() + 1];
+    reached[0] = true;
+    if bytes.starts_with(initial.as_bytes()) {
+        reached[initial.len()] = true;
+    }
+    for at in 0..bytes.len() {
+        if !reached[at] {
+            continue;
+        }
+        let fits = pieces
+            .iter()
+            .filter(|piece| bytes[at..].starts_with(piece.as_bytes()));
+        for piece in fits {
+            reached[at + piece.len()] = true;
+        }
+    }
+    reached[bytes.len()]
 }
