@@ -2,11 +2,10 @@
 //!
 //! "int" is internal to one op, as in Jepsen. Never permitted: an op sends in order.
 
-use super::send_order::{Placed, groups, is_proved, proof};
+use super::send_order::{groups, report_within};
 use super::{Checker, Find};
 use crate::facts::{Facts, Partition};
-use crate::finding::{Finding, Found};
-use crate::history::words;
+use crate::finding::Found;
 use crate::promise::Scope;
 
 pub(super) const CHECKER: Checker = Checker {
@@ -21,43 +20,9 @@ fn find(facts: &Facts<'_>, partition: &Partition<'_>, found: &mut Found) {
             if let [Some(one), Some(other)] = pair
                 && other.index - one.index < 1
             {
-                report(facts, partition, one, other, found);
+                let how = (CHECKER.anomaly, Scope::Any, "");
+                report_within(facts, partition, (one, other), how, found);
             }
         }
     }
-}
-
-fn report(
-    facts: &Facts<'_>,
-    partition: &Partition<'_>,
-    one: &Placed,
-    other: &Placed,
-    found: &mut Found,
-) {
-    let send = |placed: &Placed| &partition.sends[placed.row as usize];
-    let mut ops = proof(facts, partition, one);
-    ops.extend(proof(facts, partition, other));
-    ops.sort_unstable();
-    ops.dedup();
-    let values = vec![send(one).value, send(other).value];
-    found.add(
-        is_proved(facts, partition, one) && is_proved(facts, partition, other),
-        Finding {
-            anomaly: CHECKER.anomaly,
-            key: partition.key.to_owned(),
-            offset: Some(other.offset),
-            ops,
-            time_ns: facts.op(send(other).ret).time,
-            sentence: format!(
-                "One op sent {} and then {} to {}, which stand at offsets {} and {}.",
-                words::shown(values[0]),
-                words::shown(values[1]),
-                partition.key,
-                one.offset,
-                other.offset,
-            ),
-            values,
-            scope: Scope::Any,
-        },
-    );
 }

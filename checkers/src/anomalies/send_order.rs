@@ -5,6 +5,9 @@
 
 use crate::facts::records::{Ended, NEVER, Send};
 use crate::facts::{Facts, Partition};
+use crate::finding::{Finding, Found};
+use crate::history::words;
+use crate::promise::Scope;
 
 /// A send whose place is known.
 #[derive(Debug, Clone, Copy)]
@@ -83,4 +86,40 @@ pub(super) fn is_proved(facts: &Facts<'_>, partition: &Partition<'_>, placed: &P
         || read.is_some_and(|read| {
             super::witness::shows(facts.op(read.ret), partition.key, placed.offset, send.value)
         })
+}
+
+/// Reports two sends of one op that stand where they should not.
+pub(super) fn report_within(
+    facts: &Facts<'_>,
+    partition: &Partition<'_>,
+    (one, other): (&Placed, &Placed),
+    (anomaly, scope, how): (&'static str, Scope, &str),
+    found: &mut Found,
+) {
+    let send = |placed: &Placed| &partition.sends[placed.row as usize];
+    let mut ops = proof(facts, partition, one);
+    ops.extend(proof(facts, partition, other));
+    ops.sort_unstable();
+    ops.dedup();
+    let values = vec![send(one).value, send(other).value];
+    found.add(
+        is_proved(facts, partition, one) && is_proved(facts, partition, other),
+        Finding {
+            anomaly,
+            key: partition.key.to_owned(),
+            offset: Some(other.offset),
+            ops,
+            time_ns: facts.op(send(other).ret).time,
+            sentence: format!(
+                "One op sent {} and then {} to {}, which stand at offsets {} and {}{how}.",
+                words::shown(values[0]),
+                words::shown(values[1]),
+                partition.key,
+                one.offset,
+                other.offset,
+            ),
+            values,
+            scope,
+        },
+    );
 }

@@ -8,11 +8,14 @@
 //!
 //! It serves a long run that is to stop at its first violation, and large files.
 
+mod answer;
 mod event;
 mod floors;
 mod offsets;
+mod ops;
 mod partition;
 mod reader;
+mod reads;
 mod reigns;
 mod replicas;
 mod scan;
@@ -23,8 +26,7 @@ mod values;
 
 use std::collections::BTreeMap;
 
-use serde_json::Value as Json;
-
+pub use answer::{Streamed, Suspicion};
 pub use event::{Answer, Event, Kind};
 pub use reader::StreamReader;
 
@@ -32,61 +34,9 @@ use self::floors::Floors;
 use self::partition::{Partition, Trouble};
 use self::tally::Tally;
 use self::values::Values;
-use crate::check::Findings;
-use crate::consistency::Consistency;
-use crate::history::{Header, HistoryError, Op, OpType, Process, words};
-use crate::measures::Measures;
+use crate::history::{Header, HistoryError, words};
 use crate::models::Level;
 use crate::promise::{Promise, Scope};
-
-/// Something that the whole history has to explain.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Suspicion {
-    /// The anomaly's name, unless the stream could not go on for another reason.
-    pub anomaly: Option<&'static str>,
-    /// Partition.
-    pub key: String,
-    /// Index of the op at which it showed.
-    pub op: u64,
-    /// For a person.
-    pub sentence: String,
-}
-
-/// What a stream says at its end.
-#[derive(Debug, Clone)]
-pub struct Streamed {
-    /// What the whole history has to explain; nothing: no anomaly is in it, and its end is known.
-    pub suspicions: Vec<Suspicion>,
-    /// Numbers that could be counted meanwhile.
-    pub measures: Measures,
-    /// Linearizable where no read refuted it, else unknown.
-    pub level: Level,
-    /// Reads that could have refuted it.
-    pub refutable_reads: u64,
-    /// What the recorder said about the run.
-    pub header: Option<Header>,
-}
-
-impl Streamed {
-    /// What the whole would have found, where there is nothing to explain.
-    pub fn findings(self) -> Result<Findings, Vec<Suspicion>> {
-        if !self.suspicions.is_empty() {
-            return Err(self.suspicions);
-        }
-        Ok(Findings {
-            findings: Vec::new(),
-            consistency: Consistency {
-                level: self.level,
-                refutable_reads: self.refutable_reads,
-                session_guarantees: BTreeMap::new(),
-                convergence_ms: None,
-            },
-            measures: self.measures,
-            doubts: Vec::new(),
-            seed: self.header.map(|header| header.seed),
-        })
-    }
-}
 
 /// What a process is doing.
 #[derive(Debug, Clone, Copy)]
@@ -223,94 +173,6 @@ impl LogStream {
         number
     }
 
-    /// Takes any op; ops with several parts need the whole history.
-    pub fn push(&mut self, op: &Op) -> Result<(), String> {
-        self.order(op.index, op.time)?;
-        let Process::Client(process) = op.process else {
-            self.nemesis(op);
-            return Ok(());
-        };
-        let sends = op.value.sends();
-        match op.f.as_str() {
-            "send" | "barrier" if sends.len() == 1 => self.push_send(op, process),
-            "poll" if op.value.polls() && op.reads.len() <= 1 => self.push_poll(op, process),
-            "poll" if op.kind != OpType::Ok => self.push_poll(op, process),
-            _ => {
-                self.give_up("ops of several parts or of another kind");
-                Ok(())
-            }
-        }
-    }
-
-    fn push_send(&mut self, op: &Op, process: u64) -> Result<(), String> {
-        let Some(send) = op.value.sends().first() else {
-            return Ok(());
-        };
-        let event = Event {
-            time: op.time,
-            process: client_number(process)?,
-            partition: self.partition(&send.key),
-            kind: match op.kind {
-                OpType::Invoke => Kind::SendInvoked,
-                OpType::Ok => Kind::SendOk,
-                OpType::Fail => Kind::SendFailed,
-                OpType::Info => Kind::SendUnknown,
-            },
-            acks: op.acks.and_then(|acks| i8::try_from(acks).ok()),
-            barrier: op.f == "barrier",
-            attempts: op
-                .attempts
-                .as_ref()
-                .map_or(1, |tried| tried.len().min(65_535) as u16),
-            value: send.value,
-            offset: send.offset.unwrap_or(-1),
-        };
-        self.step(&event, op.index)
-    }
-
-    fn push_poll(&mut self, op: &Op, process: u64) -> Result<(), String> {
-        let known = op.reads.iter().next();
-        let mut event = Event {
-            time: op.time,
-            process: client_number(process)?,
-            partition: known.map_or(NOWHERE, |(key, _)| self.partition(key)),
-            kind: match op.kind {
-                OpType::Invoke => Kind::ReadInvoked,
-                OpType::Ok => Kind::ReadOk,
-                OpType::Fail | OpType::Info => Kind::ReadFailed,
-            },
-            acks: None,
-            barrier: false,
-            attempts: 1,
-            value: 0,
-            offset: -1,
-        };
-        if op.kind != OpType::Ok {
-            return self.step(&event, op.index);
-        }
-        let (Some((key, info)), false) = (known, op.extra.contains_key("rebalance-log")) else {
-            self.give_up("reads that do not say where they began");
-            event.kind = Kind::ReadFailed;
-            return self.step(&event, op.index);
-        };
-        let answer = Answer {
-            from: info.from,
-            hw: info.hw,
-            replica: info.replica,
-            incarnation: info.incarnation,
-            leader_epoch: info.leader_epoch,
-            is_final: info.is_final,
-        };
-        let polled = op.value.polled();
-        if polled.is_some_and(|polled| polled.keys().any(|other| other != key)) {
-            self.give_up("ops of several parts or of another kind");
-        }
-        let records = polled
-            .and_then(|polled| polled.get(key))
-            .map_or(&[][..], Vec::as_slice);
-        self.step_read(&event, op.index, &answer, records)
-    }
-
     /// Index and time of the line before.
     fn last(&self) -> Option<(u64, u64)> {
         self.index.map(|index| (index, self.time))
@@ -331,33 +193,6 @@ impl LogStream {
         self.index = Some(index);
         self.time = time;
         Ok(())
-    }
-
-    fn nemesis(&mut self, op: &Op) {
-        let crate::history::Value::Other(Json::Object(fields)) = &op.value else {
-            return;
-        };
-        if op.f == "stopped" {
-            self.give_up("a run that was stopped before its time");
-        }
-        let phase = fields.get("phase").and_then(Json::as_str);
-        self.faults += u64::from(phase == Some("installed"));
-        if op.f == "settled" {
-            let settled = fields
-                .get("settled")
-                .and_then(Json::as_bool)
-                .unwrap_or(false);
-            self.settled = Some(settled);
-            let claims = fields.get("two_leaders").and_then(Json::as_array);
-            if claims.is_some_and(|claims| !claims.is_empty()) {
-                self.suspect(
-                    Some("two-leaders"),
-                    "",
-                    op.index,
-                    "a broker leads an old epoch",
-                );
-            }
-        }
     }
 
     /// Takes one event that is no ok read.
