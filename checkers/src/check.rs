@@ -103,6 +103,11 @@ fn unread(facts: &Facts<'_>) -> Vec<String> {
             unread.push(format!("{} has no acknowledged barrier", partition.key));
         } else if complete == 0 {
             unread.push(format!("{} was not read to its barrier", partition.key));
+        } else if let Some(offset) = partition.stepped_over() {
+            unread.push(format!(
+                "a final read of {} began after offset {offset} and did not cover it, and a record is known to have stood there",
+                partition.key
+            ));
         } else if complete < expected {
             unread.push(format!(
                 "only {complete} of {expected} replicas of {} were read to its barrier",

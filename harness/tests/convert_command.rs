@@ -24,7 +24,7 @@ fn convert(from: &Path, to: &Path) {
     let output = plimsoll("convert", &[from, to], &[]);
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{text}");
-    assert!(text.contains("ops written to"), "{text}");
+    assert!(text.contains("lines written to"), "{text}");
 }
 
 fn lines(path: &Path) -> Vec<serde_json::Value> {

@@ -108,7 +108,8 @@ fn report(
     let proved = observers.len() > 1 && observers.iter().all(places);
     let offsets: Vec<String> = observers.iter().map(|seen| seen.0.to_string()).collect();
     let tries = match send.attempts {
-        0 | 1 => "was sent once".to_owned(),
+        0 => "was sent an unknown number of times".to_owned(),
+        1 => "was sent once".to_owned(),
         tries => format!("was sent {tries} times"),
     };
     let mut ops: Vec<u64> = observers.iter().map(|seen| facts.index(seen.1)).collect();
@@ -129,7 +130,7 @@ fn report(
                 offsets.join(" and "),
             ),
             scope: match send.attempts {
-                0 | 1 => Scope::Any,
+                1 => Scope::Any,
                 _ => Scope::Retried,
             },
         },

@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 
 use super::{Checker, Find, witness};
-use crate::facts::records::{NEVER, Read};
+use crate::facts::records::Read;
 use crate::facts::{Facts, Partition};
 use crate::finding::{Finding, Found};
 use crate::history::words::shown;
@@ -114,7 +114,7 @@ fn report(
     let mut values: Vec<i64> = conflict.reads.keys().copied().collect();
     let mut observers: Vec<(i64, u32)> = by_position(conflict, partition);
     let scope = match conflict.reads.len() {
-        0 | 1 => scope_of_claims(partition, conflict),
+        0 | 1 => scope_of_claims(partition, offset, conflict),
         _ => {
             observers.retain(|(_, position)| is_read(facts, *position));
             Scope::Any
@@ -165,13 +165,16 @@ fn is_read(facts: &Facts<'_>, position: u32) -> bool {
 
 /// Only acks disagree, with each other or with what was read. All but one of
 /// them must be claims which nothing confirms.
-fn scope_of_claims(partition: &Partition<'_>, conflict: &Conflict) -> Scope {
+fn scope_of_claims(partition: &Partition<'_>, offset: i64, conflict: &Conflict) -> Scope {
     let confirmed = |row: &u32| {
         let send = &partition.sends[*row as usize];
-        match partition.verified() {
-            true => send.kept_at.is_some(),
-            false => send.last_read != NEVER,
-        }
+        let stands = match partition.verified() {
+            true => send.kept_at,
+            false => send.read_at,
+        };
+        // Of a record that was sent again another copy may be there, and this one lost.
+        let here = |(low, high): (i64, i64)| low <= offset && offset <= high;
+        stands.is_some_and(|places| here(places) || send.attempts <= 1)
     };
     let beyond_reads = conflict
         .acks

@@ -85,7 +85,7 @@ fn report(
             ops,
             time_ns: op.time,
             sentence: format!(
-                "A read of {} passes over {} at offset {}{}, which is there.",
+                "A read of {} passes over {} at offset {}{}, which others saw, or which was acknowledged.",
                 partition.key,
                 shown(first.value),
                 first.offset,

@@ -18,18 +18,17 @@ use crate::promise::Scope;
 
 pub(super) const CHECKER: Checker = Checker {
     anomaly: "lost-write",
-    definition: "an acknowledged value that no final read shows below the barrier",
+    definition: "an acknowledged value that no final read shows, or that later reads went past",
     find: Find::Partition(find),
 };
 
 fn find(facts: &Facts<'_>, partition: &Partition<'_>, found: &mut Found) {
-    if let Some(log) = partition.reference() {
-        for send in partition
-            .sends
-            .iter()
-            .filter(|send| partition.is_lost(send))
-        {
-            absent(facts, partition, log, send, found);
+    if partition.verified() {
+        let sends = partition.sends.iter();
+        for send in sends.filter(|send| partition.is_lost(send)) {
+            if let Some(log) = partition.witnessing(send.offset) {
+                absent(facts, partition, log, send, found);
+            }
         }
         return;
     }

@@ -37,7 +37,7 @@ fn absent(facts: &Facts<'_>, partition: &Partition<'_>, found: &mut Found) {
         if !belongs_below(partition, seen, offset) || !partition.is_gone(send, Some(offset)) {
             continue;
         }
-        let Some(log) = partition.reference() else {
+        let Some(log) = partition.witnessing(Some(offset)) else {
             continue;
         };
         if let Some(row) = log.covering(offset, &partition.reads) {

@@ -85,6 +85,11 @@ impl<'h> FinalLog<'h> {
         self.start <= offset && !self.gaps.iter().any(stepped_over)
     }
 
+    /// It does not cover everything from the first offset on.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.start > 0 || !self.gaps.is_empty()
+    }
+
     /// The read that covers `offset`.
     pub(crate) fn covering(&self, offset: i64, reads: &[Read<'h>]) -> Option<u32> {
         self.reads

@@ -95,6 +95,24 @@ impl<'h> Partition<'h> {
         self.complete_finals().next()
     }
 
+    /// An offset below the barrier with a known record, kept or consumed, that some final log does not
+    /// cover: two logs may differ there, or the record be gone, and nobody would know.
+    pub(crate) fn stepped_over(&self) -> Option<i64> {
+        let barrier = self.barrier?.offset;
+        let consumed = self
+            .sends
+            .iter()
+            .filter(|send| send.first_consumed != NEVER);
+        let consumed = consumed.filter_map(|send| send.read_at.map(|at| at.0));
+        let kept = (0..self.known.len()).filter(|&place| self.known[place].is_some());
+        let kept = kept.map(|place| self.offsets.number(place));
+        let mut open = self.complete_finals().filter(|log| log.is_broken());
+        open.find_map(|log| {
+            let mut known = consumed.clone().chain(kept.clone());
+            known.find(|&offset| offset < barrier && !log.covers(offset))
+        })
+    }
+
     /// Whether a read belongs to final logs that are compared among themselves.
     pub(crate) fn compared_as_replica(&self, read: &Read<'h>) -> bool {
         read.is_final && self.verified()
@@ -102,20 +120,31 @@ impl<'h> Partition<'h> {
 
     /// An acked record that must be in the final logs and is in none.
     pub(crate) fn is_lost(&self, send: &Send) -> bool {
-        send.acked_record() && self.is_gone(send, send.offset)
+        send.acked_record() && !self.is_beyond(send) && self.is_gone(send, send.offset)
+    }
+
+    /// The record may stand above the barrier, where nothing is judged: its answer came after the
+    /// barrier had begun, and does not place it below.
+    fn is_beyond(&self, send: &Send) -> bool {
+        let Some(barrier) = self.barrier else {
+            return false;
+        };
+        let above = send.offset.is_none_or(|offset| offset > barrier.offset);
+        above && barrier.invoke.is_none_or(|invoke| send.ret > invoke)
+    }
+
+    /// A final log up to the barrier that would show a record at this offset, or wherever it stood.
+    pub(crate) fn witnessing(&self, offset: Option<i64>) -> Option<&FinalLog<'h>> {
+        self.complete_finals().find(|log| match offset {
+            Some(offset) => log.covers(offset),
+            None => log.gaps.is_empty(),
+        })
     }
 
     /// The value is certainly not in the partition any more, though its offset
     /// (where known) lies in what the final reads covered.
     pub(crate) fn is_gone(&self, send: &Send, offset: Option<i64>) -> bool {
-        let Some(reference) = self.reference() else {
-            return false;
-        };
-        let covered = match offset {
-            Some(offset) => reference.covers(offset),
-            None => reference.gaps.is_empty(),
-        };
-        send.kept_at.is_none() && covered
+        send.kept_at.is_none() && self.witnessing(offset).is_some()
     }
 
     /// The record may take part in checks of order: it is in the end's log, or

@@ -27,6 +27,7 @@ pub(crate) struct Send {
     /// Offset that the acknowledgement named.
     pub offset: Option<i64>,
     pub acks: Option<i16>,
+    /// Requests, as far as its end says; 0 without an end.
     pub attempts: u32,
     pub barrier: bool,
     /// An op without an answer of which another record was read: it must have
@@ -52,7 +53,7 @@ impl Send {
             ended: Ended::Info,
             offset: None,
             acks: None,
-            attempts: 1,
+            attempts: 0,
             barrier,
             proven: false,
             first_read: NEVER,
@@ -98,7 +99,8 @@ pub(crate) struct Read<'h> {
 impl Read<'_> {
     /// The reader asked by offset, so what the reply passes over is known.
     pub(crate) fn from(&self) -> Option<i64> {
-        self.info.map(|info| info.from)
+        // Nothing is told of what retention had taken.
+        self.info.map(|info| info.from.max(info.log_start))
     }
 }
 

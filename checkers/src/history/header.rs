@@ -13,6 +13,7 @@ pub struct Header {
     /// Version of this format; 1 is the only one.
     pub plimsoll: u32,
     /// What the settings promise under the classes of faults that were used.
+    #[serde(default = "Promise::unstated")]
     pub promise: Promise,
     /// Partitions by key (`topic-number`).
     #[serde(default)]

@@ -49,7 +49,7 @@ fn count_send(
 /// Nobody saw the record, and nobody read past it either.
 fn is_unverified(partition: &Partition<'_>, send: &Send, passed: &BTreeSet<i64>) -> bool {
     if partition.verified() {
-        return send.kept_at.is_none() && !partition.is_lost(send);
+        return send.kept_at.is_none() && send.read_at.is_none() && !partition.is_lost(send);
     }
     send.read_at.is_none() && !passed.contains(&send.value)
 }

@@ -21,7 +21,13 @@ pub(super) fn judge(
 ) -> Result<ModelVerdict, HistoryError> {
     only(history, Model::Counter, &["add", "read"])?;
     let mut verdict = ModelVerdict::valid(Model::Counter);
-    let initial = options.initial.as_ref().and_then(Json::as_i64).unwrap_or(0);
+    let initial = match &options.initial {
+        None | Some(Json::Null) => 0,
+        Some(initial) => initial.as_i64().ok_or_else(|| {
+            let reason = format!("a counter's first value must be a 64-bit integer, not {initial}");
+            HistoryError::new(1, reason)
+        })?,
+    };
     let mut bounds = (i128::from(initial), i128::from(initial));
     let (mut lowest, mut highest) = (Extremes::default(), Extremes::default());
     let (mut reads, mut errors) = (Vec::new(), Vec::new());

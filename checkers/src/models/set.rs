@@ -22,7 +22,11 @@ pub(super) fn judge(history: &History) -> Result<ModelVerdict, HistoryError> {
                 acked_at.entry(name(&value(op))).or_insert(position);
                 add(&mut added, &value(op));
             }
-            _ if is_ok(op, "read") => last_read = Some(position),
+            _ if is_ok(op, "read") => {
+                // The last to begin: what it misses of what was acknowledged before is gone.
+                let began = history.partner(position).unwrap_or(position);
+                last_read = last_read.max(Some((began, position)));
+            }
             _ => {}
         }
     }
@@ -32,7 +36,7 @@ pub(super) fn judge(history: &History) -> Result<ModelVerdict, HistoryError> {
     let mut verdict = ModelVerdict::valid(Model::Set);
     verdict.counts.insert("attempt_count", size(&attempts));
     verdict.counts.insert("acknowledged_count", size(&added));
-    let Some(read) = last_read else {
+    let Some((began, read)) = last_read else {
         verdict.doubt("the set was never read");
         return Ok(verdict);
     };
@@ -45,6 +49,12 @@ pub(super) fn judge(history: &History) -> Result<ModelVerdict, HistoryError> {
     let (lost, unexpected) = (minus(&added, &held), minus(&held, &attempts));
     for name in lost.keys() {
         let at = acked_at.get(name).copied();
+        if at.is_none_or(|at| at > began) {
+            verdict.doubt(format!(
+                "{name} was acknowledged after the last read had begun"
+            ));
+            continue;
+        }
         let message = format!("{name} was acknowledged and the last read does not hold it.");
         verdict.accuse(anomaly(history, "lost-write", at, read, message));
     }

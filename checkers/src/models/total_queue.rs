@@ -96,6 +96,8 @@ fn look(history: &History) -> Result<Seen, HistoryError> {
             _ => {}
         }
         let taken = match () {
+            // Null: it found the queue empty.
+            () if is_ok(op, "dequeue") && value(op).is_null() => continue,
             () if is_ok(op, "dequeue") => vec![value(op)],
             () if is_ok(op, "drain") => list(history, position)?,
             () => continue,

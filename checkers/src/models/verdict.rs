@@ -45,7 +45,6 @@ pub struct Anomaly {
     #[serde(rename = "type")]
     pub kind: &'static str,
     /// The key in question, where a history has several.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// Indices of the fewest ops that prove it.
     pub ops: Vec<u64>,

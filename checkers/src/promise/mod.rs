@@ -17,8 +17,10 @@ pub use settings::{Acks, Flush, Settings};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FaultClasses {
     /// K: kill, pause, cut, restart.
+    #[serde(default)]
     pub process: bool,
     /// D: a disk wiped, or a tail lost that was not promised to be synced.
+    #[serde(default)]
     pub disk: bool,
 }
 

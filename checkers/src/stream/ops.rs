@@ -32,7 +32,7 @@ impl LogStream {
         };
         let event = Event {
             time: op.time,
-            process: client_number(process)?,
+            process: client_number(process),
             partition: self.partition(&send.key),
             kind: match op.kind {
                 OpType::Invoke => Kind::SendInvoked,
@@ -56,7 +56,7 @@ impl LogStream {
         let known = op.reads.iter().next();
         let mut event = Event {
             time: op.time,
-            process: client_number(process)?,
+            process: client_number(process),
             partition: known.map_or(NOWHERE, |(key, _)| self.partition(key)),
             kind: match op.kind {
                 OpType::Invoke => Kind::ReadInvoked,

@@ -16,8 +16,7 @@ use plimsoll_checkers::stream::{StreamReader, Streamed};
 use plimsoll_checkers::{check, judge};
 
 use super::load::{CHUNK, fill, open, stored_at};
-use super::{CheckArgs, CheckError, Checked, output, promise};
-use crate::report::RunMeta;
+use super::{CheckArgs, CheckError, Checked, meta_of, output, promise};
 
 /// Files from this size on, compressed or not, are judged as a stream first.
 const LARGE_PACKED: u64 = 8 << 20;
@@ -57,7 +56,7 @@ pub(super) fn run(args: &CheckArgs, colour: bool) -> Result<Option<Checked>, Che
     let Ok(findings) = streamed.findings() else {
         return Ok(None);
     };
-    let meta = RunMeta::of_history(&history, &args.file.display().to_string());
+    let meta = meta_of(args, &history);
     let mut verdict = judge(findings, &promise);
     verdict.unmeasured = UNMEASURED.to_vec();
     verdict.replay.clone_from(&meta.replay);
@@ -70,6 +69,7 @@ pub(super) fn run(args: &CheckArgs, colour: bool) -> Result<Option<Checked>, Che
     Ok(Some(Checked {
         validity: verdict.valid,
         output: text,
+        unwritten: None,
     }))
 }
 
@@ -185,7 +185,7 @@ fn in_part(
     }
     let history = reader.finish().map_err(malformed(&args.file))?;
     let promise = promise(args, &history)?;
-    let meta = RunMeta::of_history(&history, &args.file.display().to_string());
+    let meta = meta_of(args, &history);
     let mut verdict = judge(check(&history), &promise);
     verdict.replay.clone_from(&meta.replay);
     verdict.unmeasured = vec!["partitions without a finding"];
@@ -199,5 +199,6 @@ fn in_part(
     Ok(Some(Checked {
         validity: verdict.valid,
         output: text,
+        unwritten: None,
     }))
 }

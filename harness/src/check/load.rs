@@ -36,6 +36,11 @@ pub fn read_history_as(path: &Path, format: Option<Format>) -> Result<History, C
         path: path.to_owned(),
         source,
     };
+    if path.is_dir() && !stored_at(path).exists() {
+        let reason =
+            "it holds no history.jsonl and no history.jsonl.zst; is it the folder of a run?";
+        return Err(unreadable(io::Error::other(reason)));
+    }
     let mut source = open(&stored_at(path)).map_err(unreadable)?;
     let mut buffer = vec![0; CHUNK];
     let mut reader: Option<FormatReader> = None;

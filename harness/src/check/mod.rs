@@ -118,6 +118,8 @@ pub struct Checked {
     pub validity: Validity,
     /// For a person or a script, as asked.
     pub output: String,
+    /// Why the page could not be written, where it could not; the verdict stands all the same.
+    pub unwritten: Option<CheckError>,
 }
 
 /// The subcommand: people read stderr, scripts read stdout.
@@ -128,6 +130,10 @@ pub fn command(args: &CheckArgs) -> Exit {
                 Format::Human => io::stderr().write_all(checked.output.as_bytes()),
                 Format::Json => io::stdout().write_all(checked.output.as_bytes()),
             };
+            if let Some(error) = checked.unwritten {
+                eprintln!("plimsoll: {error}");
+                return Exit::Usage;
+            }
             match written {
                 Ok(()) => Exit::of(checked.validity),
                 // Nobody is left to be told; the exit code still says it.
@@ -165,17 +171,48 @@ fn run_log(args: &CheckArgs, history: &History, colour: bool) -> Result<Checked,
         source,
     })?;
     let promise = promise(args, history)?;
-    let meta = RunMeta::of_history(history, &args.file.display().to_string());
+    let meta = meta_of(args, history);
     let mut verdict = judge(check(history), &promise);
     verdict.replay.clone_from(&meta.replay);
-    if let Some(path) = &args.html {
-        let page = report::page(history, &verdict, &meta);
-        write_page(path, &page)?;
-    }
+    let page = args.html.as_ref();
+    let page = page.map(|path| write_page(path, &report::page(history, &verdict, &meta)));
     Ok(Checked {
         validity: verdict.valid,
         output: output(args, history, &verdict, &meta, colour),
+        unwritten: page.and_then(Result::err),
     })
+}
+
+/// What a report says of the run; a history that names no command of its own is repeated by this one.
+fn meta_of(args: &CheckArgs, history: &History) -> RunMeta {
+    let mut meta = RunMeta::of_history(history, &args.file.display().to_string());
+    if meta
+        .replay
+        .as_ref()
+        .is_none_or(|replay| replay.starts_with("plimsoll check"))
+    {
+        meta.replay = Some(command_of(args));
+    }
+    meta
+}
+
+/// The command that judges the same way again.
+fn command_of(args: &CheckArgs) -> String {
+    let mut words = vec!["plimsoll check".to_owned(), args.file.display().to_string()];
+    words.extend(args.model.map(|model| format!("--model {}", model.name())));
+    words.extend(
+        args.initial
+            .as_ref()
+            .map(|initial| format!("--initial '{initial}'")),
+    );
+    words.extend(
+        args.promise
+            .as_ref()
+            .map(|path| format!("--promise {}", path.display())),
+    );
+    words.extend(args.strict.then(|| "--strict".to_owned()));
+    words.extend(args.stream.then(|| "--stream".to_owned()));
+    words.join(" ")
 }
 
 fn write_page(path: &Path, page: &str) -> Result<(), CheckError> {

@@ -4,9 +4,9 @@ use plimsoll_checkers::history::History;
 use plimsoll_checkers::models::{Model, ModelOptions, judge_model};
 use serde_json::Value as Json;
 
-use super::{CheckArgs, CheckError, Checked, write_page};
+use super::{CheckArgs, CheckError, Checked, meta_of, write_page};
 use crate::cli::Format;
-use crate::report::{self, RunMeta};
+use crate::report;
 
 /// As what the history is judged: as told, or as its header says, or as a log.
 pub(super) fn model_of(args: &CheckArgs, history: &History) -> Result<Model, CheckError> {
@@ -42,11 +42,10 @@ pub(super) fn run(
         path: args.file.clone(),
         source,
     })?;
-    if let Some(path) = &args.html {
-        let file = args.file.display().to_string();
-        let page = report::object_page(history, &verdict, &RunMeta::of_history(history, &file));
-        write_page(path, &page)?;
-    }
+    let page = args.html.as_ref().map(|path| {
+        let meta = meta_of(args, history);
+        write_page(path, &report::object_page(history, &verdict, &meta))
+    });
     let output = match args.format {
         Format::Human => report::object(history, &verdict, colour),
         Format::Json => report::object_json(&verdict) + "\n",
@@ -54,28 +53,49 @@ pub(super) fn run(
     Ok(Checked {
         validity: verdict.valid,
         output,
+        unwritten: page.and_then(Result::err),
     })
 }
 
-/// A promise means nothing for an object.
+/// Options that mean nothing for an object, or for one without a first value.
 fn refuse(args: &CheckArgs, model: Model) -> Result<(), CheckError> {
-    match args.promise {
-        Some(_) => Err(CheckError::Option(format!(
-            "--promise is for histories of a log, and this one is judged as {}; leave it out",
+    let for_logs = [
+        ("--promise", args.promise.is_some()),
+        ("--strict", args.strict),
+        ("--stream", args.stream),
+    ];
+    if let Some((option, _)) = for_logs.iter().find(|(_, given)| *given) {
+        return Err(CheckError::Option(format!(
+            "{option} is for histories of a log, and this one is judged as {}; leave it out",
             model.name()
-        ))),
-        None => Ok(()),
+        )));
     }
+    let begins_with_a_value = matches!(
+        model,
+        Model::Register
+            | Model::CasRegister
+            | Model::VersionedRegister
+            | Model::Counter
+            | Model::Kv
+    );
+    if args.initial.is_some() && !begins_with_a_value {
+        return Err(CheckError::Option(format!(
+            "--initial is for registers, counters and keys, and this one is judged as {}; leave it out",
+            model.name()
+        )));
+    }
+    Ok(())
 }
 
 /// Reads `--initial`: JSON, `nil`, or a word that stands for itself.
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "the shape that the command line's parser asks for"
-)]
 pub(super) fn parse_initial(text: &str) -> Result<Json, String> {
     match text {
         "nil" => Ok(Json::Null),
-        text => Ok(serde_json::from_str(text).unwrap_or_else(|_| Json::from(text))),
+        text => match serde_json::from_str(text) {
+            Ok(json) => Ok(json),
+            // A word stands for itself; what begins as JSON was meant as JSON.
+            Err(error) if text.starts_with(['{', '[', '"']) => Err(format!("not JSON: {error}")),
+            Err(_) => Ok(Json::from(text)),
+        },
     }
 }

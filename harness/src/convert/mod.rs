@@ -80,11 +80,14 @@ pub enum ConvertError {
     #[error(transparent)]
     Input(#[from] CheckError),
     /// The name says nothing.
-    #[error("{} names no format; end it in .jsonl, .edn or .parquet, or give --to", .0.display())]
+    #[error("{} names no format: give --to, or a name that ends in .jsonl, .edn or .parquet", .0.display())]
     NoFormat(PathBuf),
     /// Something is there.
     #[error("{} exists; give another name, or --force to replace it", .0.display())]
     Exists(PathBuf),
+    /// Something is there that is no file.
+    #[error("{} is no regular file, and is not replaced by one; write to - and redirect", .0.display())]
+    NoFile(PathBuf),
     /// This build leaves Parquet out.
     #[error(
         "this plimsoll was built without Parquet; build it with `cargo build --release -p plimsoll --features parquet`"
@@ -105,7 +108,7 @@ pub fn command(args: &ConvertArgs) -> Exit {
     match convert(args) {
         Ok(ops) => {
             if !is_stream(&args.output) {
-                eprintln!("{ops} ops written to {}", args.output.display());
+                eprintln!("{ops} lines written to {}", args.output.display());
             }
             Exit::Valid
         }
@@ -123,13 +126,21 @@ fn convert(args: &ConvertArgs) -> Result<usize, ConvertError> {
     if target == Target::Parquet && !cfg!(feature = "parquet") {
         return Err(ConvertError::NoParquet);
     }
-    if !is_stream(&args.output) && !args.force && args.output.symlink_metadata().is_ok() {
-        return Err(ConvertError::Exists(args.output.clone()));
+    let mut output = args.output.clone();
+    if !is_stream(&output) && output.symlink_metadata().is_ok() {
+        if !args.force {
+            return Err(ConvertError::Exists(output));
+        }
+        // A link is followed; what is no file (a device, a pipe, a folder) is not replaced by one.
+        output = std::fs::canonicalize(&output).unwrap_or(output);
+        if !output.is_file() {
+            return Err(ConvertError::NoFile(output));
+        }
     }
     let history = read_history_as(&args.input, args.from.map(Source::format))?;
     let written = match is_stream(&args.output) {
         true => write::to_stdout(&history, target),
-        false => write::to_file(&history, target, &args.output),
+        false => write::to_file(&history, target, &output),
     };
     written.map_err(|source| ConvertError::Unwritable {
         path: args.output.clone(),

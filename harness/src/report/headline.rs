@@ -169,7 +169,7 @@ fn permits(promise: &Promise) -> String {
 
 fn forbids(promise: &Promise) -> String {
     if promise.strict {
-        return "Every loss was to count.".to_owned();
+        return "Every loss counts, as was asked or as no settings are known.".to_owned();
     }
     match &promise.settings {
         Some(settings) => format!("acks={} forbids this.", settings.acks),

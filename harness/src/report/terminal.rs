@@ -41,6 +41,14 @@ fn first_line(verdict: &Verdict, colour: bool) -> String {
     if !headline.why.is_empty() {
         text.push_str(&wrapped(&headline.why, ""));
     }
+    // An unknown verdict's reason is in its headline.
+    if let Some(reason) = verdict
+        .reason
+        .as_ref()
+        .filter(|_| headline.outcome == Outcome::Broken)
+    {
+        text.push_str(&wrapped(&format!("Beside that: {reason}."), ""));
+    }
     text
 }
 

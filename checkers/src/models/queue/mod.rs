@@ -52,6 +52,15 @@ fn judge_order(
     verdict: &mut ModelVerdict,
 ) {
     let both = !queue.open_dequeues.is_empty() && !queue.empties.is_empty();
+    if both && !queue.repeats {
+        // What answered ops prove needs no search.
+        for accusation in order::violations(queue) {
+            verdict.accuse(accusation.told(history));
+        }
+        if !verdict.anomalies.is_empty() {
+            return;
+        }
+    }
     if both || queue.repeats {
         match search::some_order_fits(queue, options.budget) {
             search::Answer::Fits => {}
@@ -67,6 +76,7 @@ fn judge_order(
         return;
     }
     let mut accusations = order::violations(queue);
+    accusations.extend(order::within_drains(queue));
     accusations.extend(order::missing(queue));
     accusations.extend(empties::covered(queue));
     for accusation in accusations {

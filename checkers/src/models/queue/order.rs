@@ -64,6 +64,29 @@ fn wrong_order(a: &Element, b: &Element) -> Accusation {
     Accusation::new(kind, vec![in_a.1, in_b.0, out_b, out_a], message)
 }
 
+/// Elements of one drain that came out before others which had been enqueued before them.
+pub(super) fn within_drains(queue: &Queue) -> Vec<Accusation> {
+    let mut accusations = Vec::new();
+    for (end, order) in &queue.drains {
+        let mut first_in: Option<&Element> = None;
+        for &which in order.iter().rev() {
+            let element = &queue.elements[which];
+            if let Some(later) = first_in.filter(|later| later.enqueue().1 < element.enqueue().0) {
+                let message = format!(
+                    "{} had been enqueued before {} was, but came out of one drain after it.",
+                    later.name, element.name
+                );
+                let ops = vec![later.enqueue().1, element.enqueue().0, *end];
+                accusations.push(Accusation::new("realtime-order", ops, message));
+            }
+            if first_in.is_none_or(|later| element.enqueue().1 < later.enqueue().1) {
+                first_in = Some(element);
+            }
+        }
+    }
+    accusations
+}
+
 /// Elements that must have been taken by dequeues without an answer, of which there are too few in
 /// time. Each must be out before the first dequeue of an element that was enqueued after it ends.
 pub(super) fn missing(queue: &Queue) -> Vec<Accusation> {

@@ -43,6 +43,8 @@ pub(super) struct Queue {
     pub empties: Vec<Span>,
     /// Begins of dequeues without an answer.
     pub open_dequeues: Vec<u32>,
+    /// Elements of each drain in the order in which they came out, with its end.
+    pub drains: Vec<(u32, Vec<usize>)>,
     /// Some value was enqueued more than once.
     pub repeats: bool,
     attempts: u64,
@@ -97,9 +99,12 @@ pub(super) fn read(history: &History) -> Result<Queue, HistoryError> {
             }
             (_, OpType::Info) => queue.open_dequeues.push(position as u32),
             ("drain", _) => {
+                let mut order = Vec::new();
                 for taken in list(history, answer as usize)? {
                     queue.element(&mut by_name, &taken).dequeues.push(span);
+                    order.extend(by_name.get(&name_of(&taken)));
                 }
+                queue.drains.push((answer, order));
             }
             _ => match value(&history.ops()[answer as usize]) {
                 Json::Null => queue.empties.push(span),
