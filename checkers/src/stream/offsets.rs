@@ -11,7 +11,7 @@ pub(super) const BLOCK: i64 = 4096;
 /// Complete blocks that stay open behind the newest one.
 const KEPT_BLOCKS: usize = 64;
 /// The widest jump of an offset that is followed, in blocks.
-const MAX_JUMP_BLOCKS: i64 = 1024;
+const MAX_JUMP_BLOCKS: i64 = 64;
 
 /// Nothing is known of the offset. No record has this value: it lies in the range of words, and is
 /// none.

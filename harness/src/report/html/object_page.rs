@@ -51,11 +51,7 @@ fn banner(verdict: &ModelVerdict, meta: &RunMeta) -> String {
     let mut letters = sentence.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string());
     let command = meta.replay.as_deref().map_or(String::new(), |replay| {
-        format!(
-            "<div class=\"cmd\"><pre>{} --model {}</pre></div>",
-            escaped(replay),
-            verdict.model.name()
-        )
+        format!("<div class=\"cmd\"><pre>{}</pre></div>", escaped(replay))
     });
     format!(
         "<header class=\"verdict {}\"><div class=\"tag\"><b>{} {}</b><span>plimsoll, model {}</span></div>\n\
