@@ -1,8 +1,8 @@
 //! The benchmark's files as histories.
 
+use plimsoll_checkers::formats;
 use plimsoll_checkers::history::{History, Op, OpType, Process, ReadInfo, SendMop, Value};
 use plimsoll_checkers::stream::{Answer, Event, Kind};
-use serde_json::{Value as Json, json};
 
 fn finish(mut ops: Vec<Op>) -> History {
     for (index, op) in (0..).zip(&mut ops) {
@@ -21,51 +21,9 @@ fn kind(word: &str) -> OpType {
     }
 }
 
-/// The etcd logs' format.
-pub fn etcd(text: &str) -> History {
-    let number = |word: &str| word.parse::<i64>().map_or(Json::Null, Json::from);
-    let op = |line: &str| {
-        let (_, line) = line.split_once("jepsen.util - ")?;
-        let words: Vec<&str> = line.split('\t').collect();
-        let process = Process::Client(words[0].parse().ok()?);
-        let value = match words[3].strip_prefix('[') {
-            Some(pair) => {
-                let (from, to) = pair.trim_end_matches(']').split_once(' ')?;
-                json!([number(from), number(to)])
-            }
-            None => number(words[3]),
-        };
-        let f = &words[2][1..];
-        Some(Op::new(process, kind(words[1]), f, Value::Other(value)))
-    };
-    finish(text.lines().filter_map(op).collect())
-}
-
-/// The format of the public histories of keys.
-pub fn kv(text: &str) -> History {
-    let field = |line: &str, name: &str| {
-        let (_, rest) = line.split_once(&format!(":{name} "))?;
-        let end = match rest.strip_prefix('"') {
-            Some(quoted) => quoted.find('"')? + 2,
-            None => rest.find([',', '}'])?,
-        };
-        Some(rest[..end].to_owned())
-    };
-    let op = |line: &str| {
-        let process = Process::Client(field(line, "process")?.parse().ok()?);
-        let value = field(line, "value")?;
-        let value = match value.strip_prefix('"') {
-            Some(text) => Value::Other(Json::from(text.trim_end_matches('"'))),
-            None => Value::None,
-        };
-        let f = field(line, "f")?;
-        let mut op = Op::new(process, kind(&field(line, "type")?), &f[1..], value);
-        let key = field(line, "key")?;
-        op.extra
-            .insert("key".to_owned(), Json::from(key.trim_matches('"')));
-        Some(op)
-    };
-    finish(text.lines().filter_map(op).collect())
+/// A file of the public data.
+pub fn stored(text: &str) -> History {
+    formats::read(text.as_bytes()).expect("a well-formed history")
 }
 
 /// The made logs: one partition under appends and reads of its tail.

@@ -33,11 +33,11 @@ fn main() {
             }
         }),
         ["register-explained", files @ ..] => judge(files, |text| {
-            let history = histories::etcd(text);
+            let history = histories::stored(text);
             move || valid(&history, Model::CasRegister)
         }),
         ["kv" | "kv-explained", files @ ..] => judge(files, |text| {
-            let history = histories::kv(text);
+            let history = histories::stored(text);
             move || valid(&history, Model::Kv)
         }),
         ["log", files @ ..] => judge(files, |text| {

@@ -16,6 +16,7 @@ pub(super) fn facts(history: &History) -> Facts<'_> {
         proven: Vec::new(),
         nemesis: Vec::new(),
         assigns: Vec::new(),
+        may_cycle: false,
         subscribes: false,
     };
     for position in 0..history.ops().len() {
@@ -23,7 +24,7 @@ pub(super) fn facts(history: &History) -> Facts<'_> {
     }
     let nemesis = std::mem::take(&mut builder.nemesis);
     let assigns = std::mem::take(&mut builder.assigns);
-    let subscribes = builder.subscribes;
+    let (may_cycle, subscribes) = (builder.may_cycle, builder.subscribes);
     let mut facts = Facts {
         history,
         has_final_reads: false,
@@ -31,6 +32,7 @@ pub(super) fn facts(history: &History) -> Facts<'_> {
         settled: faults::settled(history, &nemesis),
         nemesis,
         assigns,
+        may_cycle,
         subscribes,
         partitions: builder.finish(),
     };
@@ -61,6 +63,7 @@ struct Builder<'h> {
     proven: Vec<u32>,
     nemesis: Vec<u32>,
     assigns: Vec<u32>,
+    may_cycle: bool,
     subscribes: bool,
 }
 
@@ -71,6 +74,9 @@ impl<'h> Builder<'h> {
             self.nemesis.push(position as u32);
             return;
         };
+        let sends = op.value.sends();
+        let several = sends.iter().any(|send| send.key != sends[0].key);
+        self.may_cycle |= several || (!sends.is_empty() && op.value.polls());
         match op.kind {
             OpType::Invoke => self.invoke(position, op, process),
             _ => {

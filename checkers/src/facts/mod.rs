@@ -31,6 +31,8 @@ pub(crate) struct Facts<'h> {
     pub settled: Option<Settled>,
     /// The harness marked final reads somewhere.
     pub has_final_reads: bool,
+    /// Some op writes to several partitions, or writes and reads: no other can close a cycle.
+    pub may_cycle: bool,
     /// Consumers that get partitions assigned may move between replies.
     pub subscribes: bool,
 }

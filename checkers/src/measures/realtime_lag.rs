@@ -26,9 +26,40 @@ pub struct Lag {
 
 /// The lag at every ok poll that does not belong to the final reads.
 pub fn realtime_lag(history: &History) -> Vec<Lag> {
+    let mut lags = Vec::new();
+    each_lag(history, |time, process, key, lag| {
+        let key = key.to_owned();
+        lags.push(Lag {
+            time,
+            process,
+            key,
+            lag,
+        });
+    });
+    lags
+}
+
+/// The worst of them, the earliest where several are.
+pub(crate) fn worst(history: &History) -> Option<Lag> {
+    let mut worst: Option<Lag> = None;
+    each_lag(history, |time, process, key, lag| {
+        if worst.as_ref().is_none_or(|worst| lag > worst.lag) {
+            let key = key.to_owned();
+            worst = Some(Lag {
+                time,
+                process,
+                key,
+                lag,
+            });
+        }
+    });
+    worst
+}
+
+/// Tells time, process, partition and lag of each in turn.
+fn each_lag(history: &History, mut tell: impl FnMut(u64, u64, &str, u64)) {
     let known = Known::new(history);
     let mut held: BTreeMap<u64, Held> = BTreeMap::new();
-    let mut lags = Vec::new();
     for (position, op) in history.ops().iter().enumerate() {
         let Process::Client(process) = op.process else {
             continue;
@@ -46,22 +77,11 @@ pub fn realtime_lag(history: &History) -> Vec<Lag> {
                 .map_or(op.time, |at| history.ops()[at].time);
             for (key, &at) in &held.positions {
                 let since = known.superseded(key, at);
-                lags.push(Lag {
-                    time: invoked,
-                    process,
-                    key: key.clone(),
-                    lag: since.map_or(0, |since| invoked.saturating_sub(since)),
-                });
+                let lag = since.map_or(0, |since| invoked.saturating_sub(since));
+                tell(invoked, process, key, lag);
             }
         }
     }
-    lags
-}
-
-/// The worst of them, the earliest where several are.
-pub(crate) fn worst(history: &History) -> Option<Lag> {
-    let lags = realtime_lag(history).into_iter();
-    lags.reduce(|worst, lag| if lag.lag > worst.lag { lag } else { worst })
 }
 
 /// What a process holds, and the last offset that it has read of each.

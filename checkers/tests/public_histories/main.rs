@@ -3,13 +3,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
-mod edn;
-
 use std::path::{Path, PathBuf};
 
-use plimsoll_checkers::Validity;
 use plimsoll_checkers::history::{History, HistoryReader};
 use plimsoll_checkers::models::{Model, ModelOptions, ModelVerdict, judge_model};
+use plimsoll_checkers::{Validity, formats};
 use serde_json::{Value as Json, json};
 
 fn cases() -> PathBuf {
@@ -44,12 +42,16 @@ fn history(ops: &[Json]) -> History {
     reader.finish().unwrap()
 }
 
-fn judge(ops: &[Json], model: Model, initial: Option<Json>) -> ModelVerdict {
+fn stored(file: &Path) -> History {
+    formats::read(&std::fs::read(file).unwrap()).unwrap()
+}
+
+fn judge(history: &History, model: Model, initial: Option<Json>) -> ModelVerdict {
     let options = ModelOptions {
         initial,
         ..ModelOptions::default()
     };
-    judge_model(&history(ops), model, &options).unwrap()
+    judge_model(history, model, &options).unwrap()
 }
 
 /// A violation says where it is, what led up to it and which ops prove it.
@@ -66,21 +68,6 @@ fn explained(verdict: &ModelVerdict) {
     }
 }
 
-fn etcd_ops(text: &str) -> Vec<Json> {
-    let lines = text
-        .lines()
-        .filter_map(|line| line.split_once("jepsen.util - "));
-    let op = |(_, line): (&str, &str)| {
-        let words: Vec<&str> = line.split('\t').collect();
-        let process = words[0].parse::<u64>().ok()?;
-        let value = edn::parse(words[3]);
-        Some(
-            json!({"process": process, "type": &words[1][1..], "f": &words[2][1..], "value": value}),
-        )
-    };
-    lines.filter_map(op).collect()
-}
-
 #[test]
 fn every_etcd_log_gets_its_verdict_and_an_explanation() {
     let Some(folder) = data("etcd") else { return };
@@ -88,8 +75,8 @@ fn every_etcd_log_gets_its_verdict_and_an_explanation() {
     let mut count = 0;
     for line in expected.lines() {
         let (name, valid) = line.split_once('\t').unwrap();
-        let text = std::fs::read_to_string(folder.join(format!("{name}.log"))).unwrap();
-        let verdict = judge(&etcd_ops(&text), Model::CasRegister, None);
+        let history = stored(&folder.join(format!("{name}.log")));
+        let verdict = judge(&history, Model::CasRegister, None);
         let wanted = if valid == "true" {
             Validity::Valid
         } else {
@@ -111,9 +98,7 @@ fn every_knossos_history_gets_its_verdict() {
     };
     for (kind, wanted) in [("good", Validity::Valid), ("bad", Validity::Invalid)] {
         for file in files(&folder.join(kind)) {
-            let text = std::fs::read_to_string(&file).unwrap();
-            let ops = edn::ops(&text);
-            let verdict = judge(&ops, Model::CasRegister, Some(json!(0)));
+            let verdict = judge(&stored(&file), Model::CasRegister, Some(json!(0)));
             assert_eq!(verdict.valid, wanted, "{}: {verdict:?}", file.display());
             if wanted == Validity::Invalid {
                 explained(&verdict);
@@ -127,8 +112,7 @@ fn every_history_of_keys_gets_its_verdict_and_each_bad_key_an_explanation() {
     let Some(folder) = data("kv") else { return };
     for file in files(&folder) {
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();
-        let ops = edn::ops(&std::fs::read_to_string(&file).unwrap());
-        let verdict = judge(&ops, Model::Kv, None);
+        let verdict = judge(&stored(&file), Model::Kv, None);
         let wanted = if name.ends_with("ok") {
             Validity::Valid
         } else {
@@ -164,7 +148,11 @@ fn knossoss_own_cases_get_its_verdicts_at_its_ops() {
         }
         let model: Model = expected["model"].as_str().unwrap().parse().unwrap();
         let initial = Some(expected["initial"].clone());
-        let verdict = judge(case["history"].as_array().unwrap(), model, initial);
+        let verdict = judge(
+            &history(case["history"].as_array().unwrap()),
+            model,
+            initial,
+        );
         let valid = verdict.valid == Validity::Valid;
         assert_eq!(json!(valid), expected["valid"], "{line}\n{verdict:?}");
         if let Some(op) = expected["op_index"].as_u64() {

@@ -72,7 +72,7 @@ fn find(
     through: Edge,
     found: &mut Found,
 ) {
-    if !may_cycle(facts) {
+    if !facts.may_cycle {
         return;
     }
     let nodes = Nodes::new(facts);
@@ -87,15 +87,6 @@ fn find(
         let expected = has(Edge::WriteWrite);
         report(anomaly, facts, &nodes, &cycle, expected, found);
     }
-}
-
-/// Whether some op writes to several partitions, or writes and reads.
-fn may_cycle(facts: &Facts<'_>) -> bool {
-    facts.history.ops().iter().any(|op| {
-        let sends = op.value.sends();
-        let several = sends.iter().any(|send| send.key != sends[0].key);
-        op.process != Process::Nemesis && (several || (!sends.is_empty() && op.value.polls()))
-    })
 }
 
 /// Ops that certainly took effect, by the position of their end.
