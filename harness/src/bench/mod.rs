@@ -16,7 +16,7 @@ use crate::cli::BenchArgs;
 use crate::clients::NewTopic;
 use crate::exit::Exit;
 use crate::journal::Recorder;
-use crate::runner::real::{self, Run, Watcher, Wiring};
+use crate::runner::real::{self, Run, StateSource, Watcher, Wiring};
 use crate::session::{NodeInfo, SendPolicy, Session, SessionConfig};
 use crate::systems::NodeSet;
 use crate::workload::{Placement, plan_clients};
@@ -72,7 +72,7 @@ fn measure(
     let recorder = Recorder::create(&path, &header(), start)?;
     let wiring = Wiring {
         client_addrs: vec![server.addr()],
-        admin_addrs: Vec::new(),
+        state: StateSource::default(),
         places: Vec::new(),
         topic: TOPIC.to_owned(),
     };
@@ -119,6 +119,7 @@ fn config(args: &BenchArgs) -> SessionConfig {
         },
         rate: f64::INFINITY,
         time_limit_ms: millis(args.seconds),
+        setup_limit_ms: 20_000,
         settle_limit_ms: 0,
         schedule: Schedule::set(Vec::new()),
     }

@@ -8,7 +8,7 @@ mod values;
 
 pub use invocation::{Invocation, test_command, usage};
 pub use test_args::{Acks, FlushPolicy, Format, TestArgs, Where};
-pub use values::parse_duration;
+pub use values::{Duration, parse_duration};
 
 use clap::{Args, Parser, Subcommand};
 

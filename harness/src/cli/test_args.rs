@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use plimsoll_nemesis::faults::{AimAt, FaultKind, Plane};
 
 use super::values::{Duration, parse_duration, parse_rate};
+use crate::systems::SystemChoice;
 use crate::workload::Placement;
 
 /// Where nodes run.
@@ -129,15 +130,6 @@ fn parse_faults(text: &str) -> Result<FaultSet, String> {
     Ok(FaultSet(kinds))
 }
 
-fn parse_system(text: &str) -> Result<String, String> {
-    match text {
-        "builtin" => Ok(text.to_owned()),
-        other => Err(format!(
-            "no system is called \"{other}\"; there is: builtin"
-        )),
-    }
-}
-
 fn parse_bug(text: &str) -> Result<String, String> {
     plimsoll_broker::core::bugs::Bug::from_str(text).map(|bug| bug.name().to_owned())
 }
@@ -153,9 +145,16 @@ fn parse_workload(text: &str) -> Result<String, String> {
 #[derive(Clone, Debug, Args)]
 #[command(args_override_self = true)]
 pub struct TestArgs {
-    /// What is tested
-    #[arg(long, default_value = "builtin", value_parser = parse_system)]
-    pub system: String,
+    /// What is tested: builtin, kafka[:VERSION], or a description's FILE.toml
+    #[arg(long, default_value = "builtin", value_parser = SystemChoice::parse)]
+    pub system: SystemChoice,
+    /// An unpacked Kafka distribution, instead of one that Maven resolves
+    #[arg(long, value_name = "DIR")]
+    pub kafka_home: Option<PathBuf>,
+    /// Eligible leader replicas, KIP-966 [default: as that version of Kafka has it]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true")]
+    pub elr: Option<bool>,
     /// Where nodes run
     #[arg(long = "where", value_enum, default_value = "lab")]
     pub place: Where,
@@ -212,9 +211,9 @@ pub struct TestArgs {
     /// How long clients and faults run
     #[arg(long, default_value = "30s", value_parser = parse_duration)]
     pub time_limit: Duration,
-    /// How long the cluster may take to settle afterwards
-    #[arg(long, default_value = "30s", value_parser = parse_duration)]
-    pub settle_limit: Duration,
+    /// How long the cluster may take to settle afterwards [default: 30s; Kafka: 90s]
+    #[arg(long, value_parser = parse_duration)]
+    pub settle_limit: Option<Duration>,
     /// Operations a second
     #[arg(long, default_value = "500", value_name = "OPS_PER_S", value_parser = parse_rate)]
     pub rate: f64,

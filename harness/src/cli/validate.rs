@@ -1,6 +1,8 @@
 //! Combinations that cannot work, each with what to do instead.
 
 use super::test_args::{Acks, TestArgs, Where};
+use super::values::Duration;
+use crate::systems::SystemChoice;
 use plimsoll_nemesis::faults::FaultKind;
 
 impl TestArgs {
@@ -27,8 +29,24 @@ impl TestArgs {
                     .to_owned(),
             );
         }
-        self.conflict_of_times()
+        self.conflict_of_system()
+            .or_else(|| self.conflict_of_times())
             .or_else(|| self.conflict_of_faults(faults_were_given))
+    }
+
+    fn conflict_of_system(&self) -> Option<String> {
+        if self.bug.is_some()
+            && !matches!(self.system, SystemChoice::Builtin | SystemChoice::File(_))
+        {
+            return Some(
+                "--bug switches a bug of the built-in broker on; leave --system out".to_owned(),
+            );
+        }
+        let of_kafka = matches!(self.system, SystemChoice::Kafka(_) | SystemChoice::File(_));
+        if (self.kafka_home.is_some() || self.elr.is_some()) && !of_kafka {
+            return Some("--kafka-home and --elr are for --system kafka".to_owned());
+        }
+        None
     }
 
     fn conflict_of_times(&self) -> Option<String> {
@@ -37,7 +55,11 @@ impl TestArgs {
             ("--session-timeout", self.session_timeout, 100),
             ("--fault-interval", self.fault_interval, 100),
             ("--time-limit", self.time_limit, 100),
-            ("--settle-limit", self.settle_limit, 1000),
+            (
+                "--settle-limit",
+                self.settle_limit.unwrap_or(Duration { ms: 1000 }),
+                1000,
+            ),
         ];
         let (name, _, least) = positive
             .into_iter()

@@ -41,10 +41,28 @@ pub struct Fetch {
     pub max_bytes: i32,
 }
 
+/// Where logs end, as a node itself has them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogEnds {
+    pub partitions: Vec<i32>,
+}
+
+/// Partitions with the offset from which each is asked for, to learn how far it may be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HighWatermarks {
+    pub from: Vec<(i32, i64)>,
+}
+
 /// A request to one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     Metadata,
+    /// Asks a replica itself, follower or leader, for its log end offsets.
+    LogEnds(LogEnds),
+    /// Asks a replica itself for its high watermarks.
+    HighWatermarks(HighWatermarks),
+    /// Asks who leads the controllers.
+    DescribeQuorum,
     CreateTopic(NewTopic),
     InitProducerId,
     Produce(Produce),
@@ -103,6 +121,12 @@ pub enum Response {
     Fetched {
         code: i16,
         fetched: Fetched,
+    },
+    /// (partition, offset), of those that were answered without an error.
+    Offsets(Vec<(i32, i64)>),
+    /// The controllers' leader, where one is known.
+    Quorum {
+        leader: Option<i32>,
     },
 }
 

@@ -35,6 +35,8 @@ pub struct SessionConfig {
     pub send: SendPolicy,
     pub rate: f64,
     pub time_limit_ms: u64,
+    /// A cluster that serves no topic after this long never will.
+    pub setup_limit_ms: u64,
     pub settle_limit_ms: u64,
     pub schedule: Schedule,
 }

@@ -25,7 +25,7 @@ mod timers;
 mod worker;
 
 pub use config::{NodeInfo, SendPolicy, SessionConfig, key};
-pub use messages::{ClientId, Command, Event, FaultStep, NodeIndex, NodeReport};
+pub use messages::{ClientId, Command, Event, FaultStep, NodeIndex, NodeReport, ReplicaReport};
 pub use phase::Phase;
 pub use stats::Stats;
 

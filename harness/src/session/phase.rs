@@ -9,8 +9,6 @@ use super::{Out, Reply, Session, record};
 use crate::clients::{Request, Response, outcome};
 
 const MS: u64 = 1_000_000;
-/// A cluster that serves no topic after this long never will.
-const SETUP_LIMIT_NS: u64 = 20_000 * MS;
 const SETUP_RETRY_NS: u64 = 15 * MS;
 const SETUP_TIMEOUT_MS: u64 = 3000;
 /// The warm-up ends at the first acknowledged send, or after this long.
@@ -99,8 +97,8 @@ impl Session {
             self.start_clients(out);
             self.timers
                 .set(TimerKind::Phase, self.now_ns + WARM_UP_LIMIT_NS);
-        } else if self.now_ns > SETUP_LIMIT_NS {
-            let limit = SETUP_LIMIT_NS / MS / 1000;
+        } else if self.now_ns > self.config.setup_limit_ms * MS {
+            let limit = self.config.setup_limit_ms / 1000;
             let doing = if self.setup.topic_exists {
                 "elect leaders"
             } else {
@@ -120,7 +118,8 @@ impl Session {
             let value = serde_json::json!({ "node": node.name, "incarnation": 1 });
             out.push(Command::Record(Box::new(record::nemesis("start", value))));
         }
-        self.timers.set(TimerKind::Phase, SETUP_LIMIT_NS + MS);
+        let limit = self.config.setup_limit_ms * MS;
+        self.timers.set(TimerKind::Phase, limit + MS);
         self.set_up(out);
         for side in 0..self.sides.len() {
             self.refresh(side, out);

@@ -152,6 +152,7 @@ fn config(retries: u32, idempotent: bool) -> SessionConfig {
         },
         rate: 500.0,
         time_limit_ms: 2000,
+        setup_limit_ms: 20_000,
         settle_limit_ms: 4000,
         schedule: Schedule::set(vec![planned]),
     }

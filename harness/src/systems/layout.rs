@@ -6,17 +6,30 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use plimsoll_nemesis::faults::PlanePorts;
 use plimsoll_nemesis::lab::{Lab, LabError};
 
-pub const PORT_CLIENT: u16 = 9092;
-pub const PORT_REPLICATION: u16 = 9093;
-pub const PORT_CONTROLLER: u16 = 9094;
-pub const PORT_ADMIN: u16 = 9095;
+/// The ports that every node has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ports {
+    pub client: u16,
+    /// The client port, where replication has none of its own.
+    pub replication: Option<u16>,
+    pub controller: Option<u16>,
+    /// Never cut, where there is one.
+    pub admin: Option<u16>,
+}
 
-/// The ports of each plane; the admin port is never cut.
-pub fn plane_ports() -> PlanePorts {
-    PlanePorts {
-        client: vec![PORT_CLIENT],
-        replication: vec![PORT_REPLICATION],
-        controller: vec![PORT_CONTROLLER],
+impl Ports {
+    /// The ports of each plane.
+    pub fn planes(&self) -> PlanePorts {
+        PlanePorts {
+            client: vec![self.client],
+            replication: vec![self.replication.unwrap_or(self.client)],
+            controller: self.controller.into_iter().collect(),
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = u16> {
+        let more = [self.replication, self.controller, self.admin];
+        std::iter::once(self.client).chain(more.into_iter().flatten())
     }
 }
 
@@ -73,7 +86,7 @@ impl Layout {
     }
 
     /// Puts the nodes at loopback addresses of their own, away from other runs.
-    pub fn on_loopback(mut self) -> Result<Layout, String> {
+    pub fn on_loopback(mut self, ports: &Ports) -> Result<Layout, String> {
         let own = std::process::id();
         let mut last = String::new();
         for attempt in 0..50 {
@@ -82,7 +95,7 @@ impl Layout {
             for (node, n) in self.nodes.iter_mut().zip(1u8..) {
                 node.addr = Ipv4Addr::new(127, 10 + a % 240, b, n);
             }
-            match self.ports_in_use() {
+            match self.ports_in_use(ports) {
                 None => return Ok(self),
                 Some(error) => last = error,
             }
@@ -92,12 +105,11 @@ impl Layout {
         ))
     }
 
-    fn ports_in_use(&self) -> Option<String> {
-        let ports = [PORT_CLIENT, PORT_REPLICATION, PORT_CONTROLLER, PORT_ADMIN];
+    fn ports_in_use(&self, ports: &Ports) -> Option<String> {
         let sockets = self
             .nodes
             .iter()
-            .flat_map(|n| ports.map(|port| n.socket(port)));
+            .flat_map(|n| ports.all().map(|port| n.socket(port)));
         sockets
             .filter_map(|socket| {
                 TcpListener::bind(socket)

@@ -42,11 +42,14 @@ impl Node {
     }
 
     fn start(&self) -> io::Result<()> {
+        let system = &self.system;
+        let mut command = system
+            .command(&self.spec)
+            .map_err(|e| io::Error::other(format!("{e:#}")))?;
         let log = OpenOptions::new()
             .create(true)
             .append(true)
             .open(&self.log)?;
-        let mut command = self.system.command(&self.spec);
         // A group of its own: a terminal's Ctrl-C is for the harness only.
         command
             .stdin(Stdio::null())
@@ -77,11 +80,17 @@ impl Node {
         }
     }
 
-    fn log_tail(&self) -> String {
-        let text = fs::read(&self.log).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
-        let lines: Vec<&str> = text.lines().collect();
-        lines[lines.len().saturating_sub(LOG_TAIL_LINES)..].join("\n")
+    /// The last lines of what it printed, and of its own log files.
+    fn log_tails(&self) -> String {
+        let own = self.system.logs(&self.spec);
+        let tails = std::iter::once(&self.log).chain(&own).map(|log| {
+            let text = fs::read(log).unwrap_or_default();
+            let text = String::from_utf8_lossy(&text);
+            let lines: Vec<&str> = text.lines().collect();
+            let tail = lines[lines.len().saturating_sub(LOG_TAIL_LINES)..].join("\n");
+            format!("the end of {}:\n{tail}", log.display())
+        });
+        tails.collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -148,6 +157,10 @@ impl Target for Node {
     fn restart(&mut self) -> io::Result<()> {
         self.start()
     }
+
+    fn stop_signal(&self) -> i32 {
+        self.system.stop_signal()
+    }
 }
 
 /// All nodes of a run; they end with it.
@@ -193,8 +206,21 @@ impl NodeSet {
         NodeSet { nodes: Vec::new() }
     }
 
-    pub fn start_all(&self) -> io::Result<()> {
-        self.nodes.iter().try_for_each(Node::start)
+    /// Prepares all nodes, side by side, and starts them.
+    pub fn start_all(&self) -> anyhow::Result<()> {
+        std::thread::scope(|scope| {
+            let each: Vec<_> = self
+                .nodes
+                .iter()
+                .map(|node| scope.spawn(|| node.system.prepare(&node.spec)))
+                .collect();
+            let done = each.into_iter().map(|thread| {
+                let panicked = || Err(anyhow::anyhow!("preparing a node panicked"));
+                thread.join().unwrap_or_else(|_| panicked())
+            });
+            done.collect::<anyhow::Result<Vec<()>>>()
+        })?;
+        Ok(self.nodes.iter().try_for_each(Node::start)?)
     }
 
     /// The nodes as what faults are aimed at.
@@ -219,10 +245,9 @@ impl NodeSet {
         self.nodes.iter().find_map(|node| {
             let status = node.ended_by_itself().ok().flatten()?;
             Some(format!(
-                "node {} ended by itself ({status}); the end of {}:\n{}",
+                "node {} ended by itself ({status}); {}",
                 node.spec.name,
-                node.log.display(),
-                node.log_tail()
+                node.log_tails()
             ))
         })
     }
@@ -258,10 +283,16 @@ mod tests {
         fn describe(&self) -> String {
             "echo".to_owned()
         }
-        fn command(&self, _node: &NodeSpec) -> std::process::Command {
+        fn prepare(&self, _node: &NodeSpec) -> anyhow::Result<()> {
+            Ok(())
+        }
+        fn command(&self, _node: &NodeSpec) -> anyhow::Result<std::process::Command> {
             let mut command = std::process::Command::new("sh");
             command.args(["-c", "echo last words; exit 7"]);
-            command
+            Ok(command)
+        }
+        fn partition_folder(&self, _: &NodeSpec, _: &str, _: i32) -> Option<PathBuf> {
+            None
         }
     }
 

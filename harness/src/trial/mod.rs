@@ -5,6 +5,7 @@ mod conclude;
 mod enter;
 mod plan;
 mod progress;
+mod system;
 
 pub use enter::{in_lab, own_exe};
 
@@ -18,28 +19,30 @@ use plimsoll_nemesis::lab::{Lab, LabPlan};
 
 use self::plan::Plan;
 use self::progress::Progress;
+use self::system::Found;
 use crate::cli::{Invocation, Where};
 use crate::exit::Exit;
 use crate::journal::Recorder;
 use crate::runner::real::{self, Ended, Live, Run};
 use crate::session::Session;
 use crate::store::RunFolder;
-use crate::systems::{Builtin, Layout, NodeSet, System, plane_ports};
+use crate::systems::{Layout, NodeSet, System};
 use crate::workload::Placement;
 
 /// Runs `test`: as the front it makes the lab, inside it does the work.
 pub fn test(invocation: &Invocation) -> anyhow::Result<Exit> {
+    let found = system::find(&invocation.args)?;
     match invocation.args.place {
-        Where::Local => run(invocation, None),
+        Where::Local => run(invocation, found, None),
         Where::Lab => in_lab(|| {
             let layout = Layout::new(invocation.args.nodes, invocation.args.controllers);
             let lab = Lab::build(&LabPlan::with_client_places(layout.names()))?;
-            run(invocation, Some(&lab))
+            run(invocation, found, Some(&lab))
         }),
     }
 }
 
-fn run(invocation: &Invocation, lab: Option<&Lab>) -> anyhow::Result<Exit> {
+fn run(invocation: &Invocation, found: Found, lab: Option<&Lab>) -> anyhow::Result<Exit> {
     let args = &invocation.args;
     let seed = args.seed.unwrap_or_else(drawn_seed);
     let (folder, started_utc) = RunFolder::create(&args.out, &args.workload, seed)
@@ -47,10 +50,14 @@ fn run(invocation: &Invocation, lab: Option<&Lab>) -> anyhow::Result<Exit> {
     let layout = Layout::new(args.nodes, args.controllers);
     let layout = match lab {
         Some(lab) => layout.in_lab(lab)?,
-        None => layout.on_loopback().map_err(anyhow::Error::msg)?,
+        None => {
+            let ports = &found.description.ports;
+            layout.on_loopback(ports).map_err(anyhow::Error::msg)?
+        }
     };
     let plan = Plan {
         invocation,
+        found,
         seed,
         layout,
         started_utc,
@@ -63,10 +70,9 @@ fn run(invocation: &Invocation, lab: Option<&Lab>) -> anyhow::Result<Exit> {
 
 fn carry_out(plan: &Plan<'_>, lab: Option<&Lab>) -> anyhow::Result<Ended> {
     let nodes_folder = plan.folder.nodes();
-    let system: Arc<dyn System> = Arc::new(Builtin::new(
-        own_exe()?,
-        plan.layout.clone(),
-        plan.broker_settings(),
+    let system: Arc<dyn System> = Arc::new(plan.found.system(
+        &plan.layout,
+        &plan.broker_settings(),
         std::path::absolute(&nodes_folder)?,
     ));
     let nodes = NodeSet::new(&system, &plan.layout, lab, &nodes_folder)?;
@@ -116,7 +122,8 @@ fn nemesis(plan: &Plan<'_>, lab: Option<&Lab>) -> anyhow::Result<Box<dyn Nemesis
     // Where nothing will be cut, nft may be missing.
     if let Some(lab) = lab.filter(|_| plan.cuts_the_network()) {
         let pinned = plan.invocation.args.clients != Placement::Everywhere;
-        members.push(Box::new(CutNemesis::new(lab, plane_ports(), pinned)?));
+        let planes = plan.found.description.ports.planes();
+        members.push(Box::new(CutNemesis::new(lab, planes, pinned)?));
     }
     Ok(Box::new(Composed::new(members)))
 }

@@ -10,12 +10,13 @@ use plimsoll_nemesis::lab::{Lab, PLACE_EVERYWHERE, pinned_place};
 use plimsoll_nemesis::schedule::{Schedule, ScheduleSettings, Timers};
 use serde_json::{Map, json};
 
+use super::system::Found;
 use crate::cli::{self, FlushPolicy, Invocation, TestArgs};
 use crate::clients::NewTopic;
-use crate::runner::real::Wiring;
+use crate::runner::real::{StateSource, Wiring};
 use crate::session::{NodeInfo, SendPolicy, Session, SessionConfig, key};
 use crate::store::RunFolder;
-use crate::systems::{BuiltinSettings, Layout, PORT_ADMIN, PORT_CLIENT};
+use crate::systems::{ClusterSettings, Layout, State};
 use crate::workload::{Role, Side, plan_clients};
 
 pub const TOPIC: &str = "log";
@@ -27,6 +28,7 @@ const REQUEST_TIMEOUT_MS: u64 = 1500;
 /// One run, laid out.
 pub struct Plan<'a> {
     pub invocation: &'a Invocation,
+    pub found: Found,
     pub seed: u64,
     pub layout: Layout,
     pub started_utc: String,
@@ -38,15 +40,20 @@ impl Plan<'_> {
         &self.invocation.args
     }
 
-    pub fn broker_settings(&self) -> BuiltinSettings {
+    pub fn broker_settings(&self) -> ClusterSettings {
         let args = self.args();
-        BuiltinSettings {
+        ClusterSettings {
             replica_lag_time_max_ms: args.replica_lag_time_max.ms,
             session_timeout_ms: args.session_timeout.ms,
             flush: args.flush.name().to_owned(),
+            flush_messages: flush_messages(args.flush).to_owned(),
             unclean_elections: args.unclean_elections,
             min_insync: args.min_insync(),
+            replication_factor: args.replication_factor,
+            elr: self.found.elr,
             bug: args.bug.clone(),
+            seed: self.seed,
+            version: self.found.version.clone(),
         }
     }
 
@@ -71,17 +78,18 @@ impl Plan<'_> {
             },
             rate: args.rate,
             time_limit_ms: args.time_limit.ms,
-            settle_limit_ms: args.settle_limit.ms,
+            setup_limit_ms: self.found.description.start_limit.ms,
+            settle_limit_ms: args
+                .settle_limit
+                .unwrap_or(self.found.description.settle_limit)
+                .ms,
             schedule: self.schedule(),
         }
     }
 
     fn topic(&self) -> NewTopic {
         let args = self.args();
-        let flush = match args.flush {
-            FlushPolicy::Batch => "1",
-            FlushPolicy::Never => "9223372036854775807",
-        };
+        let flush = flush_messages(args.flush);
         let configs = [
             ("min.insync.replicas", args.min_insync().to_string()),
             (
@@ -143,7 +151,7 @@ impl Plan<'_> {
                 FlushPolicy::Never => Flush::Never,
                 FlushPolicy::Batch => Flush::Batch,
             },
-            elr: false,
+            elr: self.found.elr,
             idempotent: args.idempotent,
             retries: args.retries,
         };
@@ -201,6 +209,7 @@ impl Plan<'_> {
     /// Addresses and places for the runner.
     pub fn wiring(&self, session: &Session, lab: Option<&Lab>) -> anyhow::Result<Wiring> {
         let nodes = &self.layout.nodes;
+        let ports = self.found.description.ports;
         let place = |side: Side| -> anyhow::Result<_> {
             let Some(lab) = lab else { return Ok(None) };
             let name = match side {
@@ -213,8 +222,15 @@ impl Plan<'_> {
             Ok(Some(lab.place(&name)?.clone()))
         };
         Ok(Wiring {
-            client_addrs: nodes.iter().map(|node| node.socket(PORT_CLIENT)).collect(),
-            admin_addrs: nodes.iter().map(|node| node.socket(PORT_ADMIN)).collect(),
+            client_addrs: nodes.iter().map(|node| node.socket(ports.client)).collect(),
+            state: match (self.found.description.state, ports.admin) {
+                (State::Admin, Some(port)) => {
+                    StateSource::Admin(nodes.iter().map(|node| node.socket(port)).collect())
+                }
+                _ => StateSource::Protocol(
+                    nodes.iter().filter(|n| n.is_broker).map(|n| n.id).collect(),
+                ),
+            },
             places: session
                 .client_sides()
                 .into_iter()
@@ -266,6 +282,10 @@ impl Plan<'_> {
             ("retries", args.retries.to_string()),
             ("idempotent", args.idempotent.to_string()),
             (
+                "eligible leader replicas",
+                if self.found.elr { "on" } else { "off" }.to_owned(),
+            ),
+            (
                 "clients",
                 format!("{} {:?}", args.concurrency, args.clients).to_lowercase(),
             ),
@@ -305,6 +325,14 @@ impl Plan<'_> {
                 "broker": node.is_broker, "controller": node.is_controller,
             })).collect::<Vec<_>>(),
         })
+    }
+}
+
+/// flush.messages: how many records may be written before they are synced.
+fn flush_messages(policy: FlushPolicy) -> &'static str {
+    match policy {
+        FlushPolicy::Batch => "1",
+        FlushPolicy::Never => "9223372036854775807",
     }
 }
 

@@ -10,8 +10,8 @@ use crate::schedule::Planned;
 
 /// SIGKILL takes effect in milliseconds; this is for machines under load.
 const REAP_KILLED_MAX: Duration = Duration::from_secs(5);
-/// A controlled shutdown hands leadership over first.
-const REAP_SHUTDOWN_MAX: Duration = Duration::from_secs(15);
+/// A controlled shutdown hands leadership over first; a JVM takes its time.
+const REAP_SHUTDOWN_MAX: Duration = Duration::from_secs(60);
 
 /// Ends processes and starts them again.
 #[derive(Debug, Default)]
@@ -81,12 +81,16 @@ fn end_all(
     names: &[String],
     targets: &mut Targets,
 ) -> Result<(), InjectError> {
-    let (signal, within) = match how {
-        KillHow::Kill => (libc::SIGKILL, REAP_KILLED_MAX),
-        KillHow::Term => (libc::SIGTERM, REAP_SHUTDOWN_MAX),
+    let within = match how {
+        KillHow::Kill => REAP_KILLED_MAX,
+        KillHow::Term => REAP_SHUTDOWN_MAX,
     };
     for name in names {
         if let Some(target) = targets.get_mut(name) {
+            let signal = match how {
+                KillHow::Kill => libc::SIGKILL,
+                KillHow::Term => target.stop_signal(),
+            };
             send(target.as_mut(), signal, name)?;
         }
     }

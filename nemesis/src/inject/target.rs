@@ -20,6 +20,10 @@ pub trait Target: Send {
     /// Waits until the processes have ended and are reaped; false when they live on.
     fn reaped(&mut self, within: Duration) -> io::Result<bool>;
     fn restart(&mut self) -> io::Result<()>;
+    /// The signal that asks the node to end cleanly.
+    fn stop_signal(&self) -> i32 {
+        libc::SIGTERM
+    }
 }
 
 /// Targets by the node's name.

@@ -22,6 +22,9 @@ pub fn decode(request: &Request, correlation: i32, frame: &[u8]) -> Result<Respo
         Request::InitProducerId => producer_id(&mut reader),
         Request::Produce(_) => produced(&mut reader),
         Request::Fetch(fetch) => fetched(&mut reader, fetch),
+        Request::HighWatermarks(_) => high_watermarks(&mut reader),
+        Request::LogEnds(_) => log_ends(&mut reader),
+        Request::DescribeQuorum => quorum(&mut reader),
     }
 }
 
@@ -153,4 +156,69 @@ fn without_partition(code: i16) -> Result<Response, Malformed> {
         code,
         fetched: Fetched::default(),
     })
+}
+
+/// Version 11 of Fetch, of which only the high watermarks matter.
+fn high_watermarks(reader: &mut Reader<'_>) -> Result<Response, Malformed> {
+    reader.i32()?;
+    reader.i16()?;
+    reader.i32()?;
+    let mut offsets = Vec::new();
+    for _ in 0..reader.count(6)? {
+        reader.string()?;
+        for _ in 0..reader.count(42)? {
+            let partition = reader.i32()?;
+            let code = reader.i16()?;
+            let high_watermark = reader.i64()?;
+            reader.take(16)?;
+            for _ in 0..reader.count(16)? {
+                reader.take(16)?;
+            }
+            reader.i32()?;
+            reader.bytes()?;
+            if code == 0 {
+                offsets.push((partition, high_watermark));
+            }
+        }
+    }
+    Ok(Response::Offsets(offsets))
+}
+
+/// Version 5 of ListOffsets.
+fn log_ends(reader: &mut Reader<'_>) -> Result<Response, Malformed> {
+    reader.i32()?;
+    let mut offsets = Vec::new();
+    for _ in 0..reader.count(6)? {
+        reader.string()?;
+        for _ in 0..reader.count(26)? {
+            let partition = reader.i32()?;
+            let code = reader.i16()?;
+            reader.i64()?;
+            let offset = reader.i64()?;
+            reader.i32()?;
+            if code == 0 {
+                offsets.push((partition, offset));
+            }
+        }
+    }
+    Ok(Response::Offsets(offsets))
+}
+
+/// Version 0 of DescribeQuorum, which has flexible fields; read up to the leader's id.
+fn quorum(reader: &mut Reader<'_>) -> Result<Response, Malformed> {
+    reader.tags()?;
+    let nobody = Ok(Response::Quorum { leader: None });
+    if reader.i16()? != 0 || reader.compact_count(1)? == 0 {
+        return nobody;
+    }
+    let name = reader.compact_count(1)?;
+    reader.take(name)?;
+    if reader.compact_count(26)? == 0 {
+        return nobody;
+    }
+    reader.i32()?;
+    let code = reader.i16()?;
+    let leader = reader.i32()?;
+    let leader = (code == 0 && leader >= 0).then_some(leader);
+    Ok(Response::Quorum { leader })
 }

@@ -4,8 +4,12 @@ use bytes::{Bytes, BytesMut};
 use kafka_protocol::messages::create_topics_request::{
     CreatableTopic, CreatableTopicConfig, CreateTopicsRequest,
 };
+use kafka_protocol::messages::describe_quorum_request::DescribeQuorumRequest;
 use kafka_protocol::messages::fetch_request::{FetchPartition, FetchRequest, FetchTopic};
 use kafka_protocol::messages::init_producer_id_request::InitProducerIdRequest;
+use kafka_protocol::messages::list_offsets_request::{
+    ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic,
+};
 use kafka_protocol::messages::metadata_request::{MetadataRequest, MetadataRequestTopic};
 use kafka_protocol::messages::produce_request::{
     PartitionProduceData, ProduceRequest, TopicProduceData,
@@ -14,7 +18,7 @@ use kafka_protocol::messages::{ApiKey, BrokerId, RequestHeader, TopicName};
 use kafka_protocol::protocol::{Encodable, StrBytes};
 
 use super::{encode_batch, version};
-use crate::clients::{Fetch, NewTopic, Produce, Request};
+use crate::clients::{Fetch, HighWatermarks, LogEnds, NewTopic, Produce, Request};
 
 /// Encodes a request about one topic.
 pub fn encode(
@@ -46,7 +50,9 @@ fn api(request: &Request) -> (ApiKey, i16) {
         Request::CreateTopic(_) => (ApiKey::CreateTopics, version::CREATE_TOPICS),
         Request::InitProducerId => (ApiKey::InitProducerId, version::INIT_PRODUCER_ID),
         Request::Produce(_) => (ApiKey::Produce, version::PRODUCE),
-        Request::Fetch(_) => (ApiKey::Fetch, version::FETCH),
+        Request::Fetch(_) | Request::HighWatermarks(_) => (ApiKey::Fetch, version::FETCH),
+        Request::LogEnds(_) => (ApiKey::ListOffsets, version::LIST_OFFSETS),
+        Request::DescribeQuorum => (ApiKey::DescribeQuorum, version::DESCRIBE_QUORUM),
     }
 }
 
@@ -66,6 +72,9 @@ fn encode_body(
             .encode(out, version)?,
         Request::Produce(send) => produce(send, topic, timestamp_ms).encode(out, version)?,
         Request::Fetch(read) => fetch(read, topic).encode(out, version)?,
+        Request::HighWatermarks(asked) => high_watermarks(asked, topic).encode(out, version)?,
+        Request::LogEnds(asked) => log_ends(asked, topic).encode(out, version)?,
+        Request::DescribeQuorum => describe_quorum().encode(out, version)?,
     }
     Ok(())
 }
@@ -110,6 +119,55 @@ fn produce(send: &Produce, topic: &str, timestamp_ms: i64) -> ProduceRequest {
         .with_acks(send.acks)
         .with_timeout_ms(send.timeout_ms)
         .with_topic_data(vec![topic])
+}
+
+/// A replica id of -2 is a tool that looks: followers answer it too, with their log's end.
+const LOOKING: i32 = -2;
+const LATEST: i64 = -1;
+
+fn log_ends(asked: &LogEnds, topic: &str) -> ListOffsetsRequest {
+    let partitions = asked.partitions.iter().map(|partition| {
+        ListOffsetsPartition::default()
+            .with_partition_index(*partition)
+            .with_current_leader_epoch(-1)
+            .with_timestamp(LATEST)
+    });
+    let topic = ListOffsetsTopic::default()
+        .with_name(topic_name(topic))
+        .with_partitions(partitions.collect());
+    ListOffsetsRequest::default()
+        .with_replica_id(BrokerId(LOOKING))
+        .with_topics(vec![topic])
+}
+
+fn describe_quorum() -> DescribeQuorumRequest {
+    use kafka_protocol::messages::describe_quorum_request::{PartitionData, TopicData};
+    let topic = TopicData::default()
+        .with_topic_name(topic_name("__cluster_metadata"))
+        .with_partitions(vec![PartitionData::default().with_partition_index(0)]);
+    DescribeQuorumRequest::default().with_topics(vec![topic])
+}
+
+/// A read at the end of the log brings no records, but the high watermark.
+fn high_watermarks(asked: &HighWatermarks, topic: &str) -> FetchRequest {
+    let partitions = asked.from.iter().map(|(partition, offset)| {
+        FetchPartition::default()
+            .with_partition(*partition)
+            .with_current_leader_epoch(-1)
+            .with_fetch_offset(*offset)
+            .with_log_start_offset(-1)
+            .with_partition_max_bytes(1)
+    });
+    let topic = FetchTopic::default()
+        .with_topic(topic_name(topic))
+        .with_partitions(partitions.collect());
+    FetchRequest::default()
+        .with_replica_id(BrokerId(-1))
+        .with_max_wait_ms(0)
+        .with_min_bytes(0)
+        .with_max_bytes(1)
+        .with_session_epoch(-1)
+        .with_topics(vec![topic])
 }
 
 fn fetch(read: &Fetch, topic: &str) -> FetchRequest {

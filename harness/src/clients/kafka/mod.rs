@@ -18,6 +18,8 @@ mod version {
     pub const METADATA: i16 = 8;
     pub const CREATE_TOPICS: i16 = 4;
     pub const INIT_PRODUCER_ID: i16 = 1;
+    pub const LIST_OFFSETS: i16 = 5;
+    pub const DESCRIBE_QUORUM: i16 = 0;
 }
 
 #[cfg(test)]

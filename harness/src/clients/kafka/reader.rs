@@ -76,6 +76,40 @@ impl<'a> Reader<'a> {
         Ok(count)
     }
 
+    /// A count of the flexible form: a varint, one more than the count.
+    pub fn compact_count(&mut self, element_bytes_min: usize) -> Result<usize, Malformed> {
+        let count = usize::try_from(self.varint()?.saturating_sub(1)).unwrap_or(usize::MAX);
+        let left = self.left();
+        if count > left / element_bytes_min.max(1) {
+            return Err(Malformed(format!(
+                "{count} elements cannot be in {left} bytes"
+            )));
+        }
+        Ok(count)
+    }
+
+    /// Tagged fields, all of which are passed over.
+    pub fn tags(&mut self) -> Result<(), Malformed> {
+        for _ in 0..self.varint()? {
+            self.varint()?;
+            let length = usize::try_from(self.varint()?).unwrap_or(usize::MAX);
+            self.take(length)?;
+        }
+        Ok(())
+    }
+
+    fn varint(&mut self) -> Result<u32, Malformed> {
+        let mut value = 0u32;
+        for shift in [0, 7, 14, 21, 28] {
+            let [byte] = self.array()?;
+            value |= u32::from(byte & 0x7f).wrapping_shl(shift);
+            if byte & 0x80 == 0 {
+                return Ok(value);
+            }
+        }
+        Err(Malformed("a number has no end".to_owned()))
+    }
+
     /// An array of plain 32-bit integers.
     pub fn i32s(&mut self) -> Result<Vec<i32>, Malformed> {
         (0..self.count(4)?).map(|_| self.i32()).collect()

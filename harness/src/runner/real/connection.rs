@@ -60,7 +60,7 @@ async fn serve(mut connection: Connection, mut calls: UnboundedReceiver<Call>, m
     while let Some(call) = calls.recv().await {
         let result = connection.call(&call).await;
         if result.is_err() {
-            connection.stream = None;
+            connection.close();
         }
         let client = connection.client;
         if messages
@@ -116,6 +116,11 @@ impl Connection {
             Ok(Ok(())) => {}
         }
         kafka::decode(&call.request, self.correlation, &self.frame).map_err(|e| lost(e.to_string()))
+    }
+
+    /// After an answer that did not come, a late one must not be taken for the next.
+    pub fn close(&mut self) {
+        self.stream = None;
     }
 
     fn encode(&mut self, request: &Request) -> Result<bytes::Bytes, Broken> {

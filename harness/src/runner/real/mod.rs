@@ -6,6 +6,7 @@ mod connection;
 mod injector;
 mod live;
 mod monitor;
+mod observer;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -43,13 +44,29 @@ type Messages = UnboundedSender<Message>;
 #[error("{0}")]
 pub struct TestBedError(pub String);
 
+/// Where the state of replicas comes from.
+#[derive(Clone, Debug)]
+pub enum StateSource {
+    /// The admin port of each node.
+    Admin(Vec<SocketAddr>),
+    /// Kafka's protocol: the ids of the nodes that are brokers, which come first.
+    Protocol(Vec<i32>),
+}
+
+impl Default for StateSource {
+    /// Nobody is watched.
+    fn default() -> StateSource {
+        StateSource::Admin(Vec::new())
+    }
+}
+
 /// Where one client's connections start and go.
 #[derive(Clone, Debug, Default)]
 pub struct Wiring {
     /// The client port of each node.
     pub client_addrs: Vec<SocketAddr>,
-    /// The admin port of each node.
-    pub admin_addrs: Vec<SocketAddr>,
+    /// Where the state of the nodes is seen.
+    pub state: StateSource,
     /// The place of each client of the session, where it has one.
     pub places: Vec<Option<Place>>,
     pub topic: String,
@@ -97,10 +114,9 @@ pub fn run(run: Run<'_>) -> Result<Ended, TestBedError> {
 async fn run_inside(run: Run<'_>) -> Ended {
     let (sender, receiver) = unbounded_channel();
     let injector = Injector::start(run.nemesis, run.nodes.handle(), sender.clone());
-    for (node, addr) in run.wiring.admin_addrs.iter().enumerate() {
-        tokio::spawn(monitor::watch(node, *addr, sender.clone()));
-    }
-    let connections = Connections::new(Arc::new(run.wiring), sender);
+    let wiring = Arc::new(run.wiring);
+    watch_nodes(&wiring, &sender);
+    let connections = Connections::new(wiring, sender);
     let mut shell = Shell {
         session: run.session,
         recorder: run.recorder,
@@ -122,6 +138,22 @@ async fn run_inside(run: Run<'_>) -> Ended {
         stopped_after: shell.stopped_after,
         violation: shell.violation,
         failure,
+    }
+}
+
+fn watch_nodes(wiring: &Arc<Wiring>, messages: &Messages) {
+    match &wiring.state {
+        StateSource::Admin(addrs) => {
+            for (node, addr) in addrs.iter().enumerate() {
+                tokio::spawn(monitor::watch(node, *addr, messages.clone()));
+            }
+        }
+        StateSource::Protocol(ids) => {
+            for (node, id) in ids.iter().enumerate() {
+                let observer = observer::Observer::new(Arc::clone(wiring), node, *id);
+                tokio::spawn(observer.watch(messages.clone()));
+            }
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use plimsoll_nemesis::lab::{Lab, LabPlan};
 use self::stage::Stage;
 use crate::exit::Exit;
 use crate::store::RunFolder;
-use crate::systems::{Builtin, BuiltinSettings, Layout, NodeSet, System};
+use crate::systems::{ClusterSettings, Described, Description, Layout, NodeSet, System};
 use crate::trial::{in_lab, own_exe};
 
 /// The name on the command line.
@@ -56,25 +56,36 @@ pub fn run(words: &[String]) -> anyhow::Result<Exit> {
 fn play(options: &Options, lab: Option<&Lab>) -> anyhow::Result<Exit> {
     let (folder, _) = RunFolder::create(&options.out, NAME, 0)
         .with_context(|| format!("making a folder in {}", options.out.display()))?;
+    let description = Description::built_in("builtin")?;
+    let ports = description.ports;
     let layout = Layout::new(3, 0);
     let layout = match lab {
         Some(lab) => layout.in_lab(lab)?,
-        None => layout.on_loopback().map_err(anyhow::Error::msg)?,
+        None => layout
+            .on_loopback(&description.ports)
+            .map_err(anyhow::Error::msg)?,
     };
-    let settings = BuiltinSettings {
+    let settings = ClusterSettings {
         replica_lag_time_max_ms: LAG_LIMIT_MS,
         session_timeout_ms: SESSION_TIMEOUT_MS,
         flush: "never".to_owned(),
         unclean_elections: false,
+        flush_messages: String::new(),
         min_insync: 1,
+        replication_factor: 3,
+        elr: false,
         bug: None,
+        seed: 0,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let nodes_folder = std::path::absolute(folder.nodes())?;
-    let system: Arc<dyn System> = Arc::new(Builtin::new(
-        own_exe()?,
-        layout.clone(),
-        settings,
+    let exe = own_exe()?.display().to_string();
+    let system: Arc<dyn System> = Arc::new(Described::new(
+        description,
+        &layout,
+        &settings,
         nodes_folder.clone(),
+        [("plimsoll".to_owned(), exe)].into(),
     ));
     let nodes = NodeSet::new(&system, &layout, lab, &nodes_folder)?;
     nodes.start_all().context("starting the nodes")?;
@@ -82,7 +93,7 @@ fn play(options: &Options, lab: Option<&Lab>) -> anyhow::Result<Exit> {
         .enable_all()
         .build()?;
     let told = runtime.block_on(async {
-        let stage = Stage::set(&layout, lab, &nodes).await?;
+        let stage = Stage::set(&layout, ports, lab, &nodes).await?;
         story::tell(stage).await
     });
     runtime.shutdown_timeout(Duration::from_millis(100));

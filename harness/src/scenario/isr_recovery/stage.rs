@@ -12,9 +12,9 @@ use tokio::task::JoinHandle;
 
 use super::view::{LogReport, Replica};
 use crate::clients::{Broken, NewTopic, Produce, Request, Response};
-use crate::runner::real::{Call, Connection, Wiring};
+use crate::runner::real::{Call, Connection, StateSource, Wiring};
 use crate::session::NodeReport;
-use crate::systems::{Layout, NodeSet, PORT_ADMIN, PORT_CLIENT};
+use crate::systems::{Layout, NodeSet, Ports};
 
 const TOPIC: &str = "log";
 const SET_UP_LIMIT: Duration = Duration::from_secs(20);
@@ -54,6 +54,7 @@ async fn until<T>(what: &str, mut attempt: impl AsyncFnMut() -> Option<T>) -> an
 /// Three replicas: A, B, C are positions 0, 1, 2.
 pub struct Stage {
     wiring: Arc<Wiring>,
+    admin_addrs: Vec<SocketAddr>,
     http: reqwest::Client,
     targets: Targets,
     /// Node positions in the order of the assignment.
@@ -64,7 +65,12 @@ pub struct Stage {
 
 impl Stage {
     /// Waits for the nodes and creates the topic.
-    pub async fn set(layout: &Layout, lab: Option<&Lab>, nodes: &NodeSet) -> anyhow::Result<Stage> {
+    pub async fn set(
+        layout: &Layout,
+        ports: Ports,
+        lab: Option<&Lab>,
+        nodes: &NodeSet,
+    ) -> anyhow::Result<Stage> {
         let sockets = |port: u16| -> Vec<SocketAddr> {
             layout.nodes.iter().map(|n| n.socket(port)).collect()
         };
@@ -72,14 +78,19 @@ impl Stage {
             .map(|lab| lab.place(PLACE_EVERYWHERE).cloned())
             .transpose()?;
         let wiring = Arc::new(Wiring {
-            client_addrs: sockets(PORT_CLIENT),
-            admin_addrs: sockets(PORT_ADMIN),
+            client_addrs: sockets(ports.client),
+            state: StateSource::default(),
             places: vec![place; 16],
             topic: TOPIC.to_owned(),
         });
         let timeout = Duration::from_secs(2);
         let mut stage = Stage {
             wiring,
+            admin_addrs: sockets(
+                ports
+                    .admin
+                    .context("the built-in broker has an admin port")?,
+            ),
             http: reqwest::Client::builder()
                 .no_proxy()
                 .timeout(timeout)
@@ -186,10 +197,7 @@ impl Stage {
 
     /// Lets a follower fetch up to an offset only; none lifts it.
     pub async fn hold(&self, replica: usize, fetch_until: Option<i64>) -> anyhow::Result<()> {
-        let url = format!(
-            "http://{}/hold",
-            self.wiring.admin_addrs[self.order[replica]]
-        );
+        let url = format!("http://{}/hold", self.admin_addrs[self.order[replica]]);
         let body =
             serde_json::json!({ "topic": TOPIC, "partition": 0, "fetch_until": fetch_until });
         let answer = self.http.post(url).json(&body).send().await?;
@@ -221,7 +229,7 @@ impl Stage {
     }
 
     async fn report(&self, node: usize) -> Option<NodeReport> {
-        let url = format!("http://{}/replicas", self.wiring.admin_addrs[node]);
+        let url = format!("http://{}/replicas", self.admin_addrs[node]);
         self.http
             .get(url)
             .send()
@@ -235,7 +243,7 @@ impl Stage {
     }
 
     async fn log(&self, node: usize) -> Option<LogReport> {
-        let addr = self.wiring.admin_addrs[node];
+        let addr = self.admin_addrs[node];
         let url = format!("http://{addr}/replicas/{TOPIC}/0/records?from=0&max=1000");
         self.http
             .get(url)

@@ -1,0 +1,107 @@
+use super::*;
+
+const SOUND: &str = r#"
+name = "mine {version}"
+[ports]
+client = 9092
+[vars]
+heap = "1g"
+both = "{heap} and {id}"
+[node]
+command = ["broker", "--port", "{client_port}", "{both}"]
+[[file]]
+path = "broker.conf"
+text = "addr {addr}"
+"#;
+
+#[test]
+fn the_built_in_descriptions_are_sound() {
+    for (name, _) in BUILT_IN {
+        Description::built_in(name).expect(name);
+    }
+}
+
+#[test]
+fn a_short_description_is_enough() {
+    let read = Description::parse("mine.toml", SOUND).expect("sound");
+    assert_eq!(
+        (read.state, read.ports.client, read.stop),
+        (State::Protocol, 9092, libc::SIGTERM)
+    );
+    assert_eq!(read.ports.planes().replication, [9092]);
+    assert_eq!(read.vars[1].0, "both");
+}
+
+#[test]
+fn an_error_names_the_file_the_line_and_the_field() {
+    for (from, to, hints) in [
+        (
+            "{client_port}",
+            "{clinet_port}",
+            ["line 9", "node.command", "clinet_port"],
+        ),
+        (
+            "\"addr {addr}\"",
+            "\"addr {addr\"",
+            ["line 12", "file.text", "brace"],
+        ),
+        (
+            "broker.conf",
+            "../broker.conf",
+            ["line 11", "file.path", "own folder"],
+        ),
+        ("[ports]", "[prots]", ["line 3", "prots", "unknown field"]),
+        (
+            "client = 9092",
+            "client = 99999",
+            ["line 4", "client", "u16"],
+        ),
+        (
+            "[ports]",
+            "state = \"admin\"\n[ports]",
+            ["line 3", "state", "ports.admin"],
+        ),
+        (
+            "[node]",
+            "[node]\nstop = \"SIGSTOP\"",
+            ["line 9", "node.stop", "SIGTERM"],
+        ),
+        (
+            "[ports]",
+            "needs = \"python\"\n[ports]",
+            ["line 3", "needs", "kafka"],
+        ),
+        (
+            "heap = \"1g\"",
+            "heap = \"{both}\"",
+            ["line 6", "vars.heap", "before"],
+        ),
+        (
+            "heap = \"1g\"",
+            "heap = \"1g\"\nid = \"x\"",
+            ["line 7", "vars.id", "always"],
+        ),
+        (
+            "[ports]",
+            "[limits]\nstart = \"soon\"\n[ports]",
+            ["line 4", "limits.start", "30s"],
+        ),
+    ] {
+        let text = SOUND.replacen(from, to, 1);
+        let error = Description::parse("mine.toml", &text)
+            .expect_err(to)
+            .to_string();
+        for hint in hints.into_iter().chain(["mine.toml"]) {
+            assert!(error.contains(hint), "{to}: {hint} is not in: {error}");
+        }
+    }
+}
+
+#[test]
+fn a_description_that_is_not_there_says_which() {
+    let error = Description::read(Path::new("/nowhere/x.toml"))
+        .expect_err("absent")
+        .to_string();
+    assert!(error.contains("/nowhere/x.toml"), "{error}");
+    assert!(Description::read(Path::new("/dev/zero")).is_err());
+}
