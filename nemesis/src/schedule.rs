@@ -14,6 +14,8 @@ use crate::faults::{
 
 /// The multiples of a timer at which durations are drawn.
 pub const TIMER_MULTIPLES: [f64; 3] = [0.3, 1.2, 3.0];
+/// The length of a fault that is never healed.
+pub const FOREVER_MS: u64 = u64::MAX;
 /// The least time between the end of one fault and the start of the next, ms.
 const GAP_MS_MIN: u64 = 300;
 
@@ -39,6 +41,8 @@ impl Timers {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScheduleSettings {
     pub kinds: Vec<FaultKind>,
+    /// Nodes that are killed at some time and never return.
+    pub lost_nodes: u16,
     pub target: AimAt,
     pub plane: Plane,
     pub interval_ms: u64,
@@ -59,6 +63,11 @@ pub struct Planned {
 impl Planned {
     pub fn ends_ms(&self) -> u64 {
         self.at_ms.saturating_add(self.lasts_ms)
+    }
+
+    /// Whether it is never healed.
+    pub fn is_forever(&self) -> bool {
+        self.lasts_ms == FOREVER_MS
     }
 }
 
@@ -81,13 +90,21 @@ struct Drawn {
     next_id: u64,
     free_from_ms: u64,
     last_start_ms: u64,
+    /// The times at which nodes are lost, the last one first.
+    losses: Vec<u64>,
 }
 
 impl Schedule {
     /// Faults drawn from a seed.
     pub fn drawn(seed: u64, settings: ScheduleSettings) -> Schedule {
-        let rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        // Early enough for the rest to show that it goes on without them.
+        let window = settings.end_ms / 5..=settings.end_ms / 5 * 3;
+        let lost = 0..settings.lost_nodes;
+        let mut losses: Vec<u64> = lost.map(|_| rng.random_range(window.clone())).collect();
+        losses.sort_unstable_by(|a, b| b.cmp(a));
         let drawn = Drawn {
+            losses,
             settings,
             rng,
             next_id: 1,
@@ -119,7 +136,8 @@ impl Schedule {
 impl Drawn {
     fn next_fault(&mut self) -> Option<Planned> {
         if self.settings.kinds.is_empty() {
-            return None;
+            let at_ms = self.losses.pop()?;
+            return Some(self.loss(at_ms));
         }
         let interval = self.settings.interval_ms.max(1);
         let wait = self
@@ -135,6 +153,9 @@ impl Drawn {
         let fault = self.fault();
         let timer = self.settings.timers.aimed_at(&fault);
         let multiple = TIMER_MULTIPLES[self.rng.random_range(0..TIMER_MULTIPLES.len())];
+        if let Some(lost_ms) = self.losses.pop_if(|lost_ms| *lost_ms <= at_ms) {
+            return Some(self.loss(lost_ms.max(self.free_from_ms)));
+        }
         if at_ms >= self.settings.end_ms {
             return None;
         }
@@ -149,6 +170,21 @@ impl Drawn {
         self.last_start_ms = at_ms;
         self.free_from_ms = planned.ends_ms();
         Some(planned)
+    }
+
+    fn loss(&mut self, at_ms: u64) -> Planned {
+        let aim = Aim::new(self.settings.target.clone(), self.rng.random());
+        let how = KillHow::Kill;
+        let planned = Planned {
+            id: self.next_id,
+            at_ms,
+            lasts_ms: FOREVER_MS,
+            fault: Fault::Kill(Kill { aim, how }),
+        };
+        self.next_id += 1;
+        self.last_start_ms = at_ms;
+        self.free_from_ms = at_ms;
+        planned
     }
 
     fn fault(&mut self) -> Fault {
@@ -204,6 +240,7 @@ mod tests {
     fn settings() -> ScheduleSettings {
         ScheduleSettings {
             kinds: FaultKind::ALL.to_vec(),
+            lost_nodes: 0,
             target: AimAt::Random,
             plane: Plane::All,
             interval_ms: 5000,
@@ -271,6 +308,23 @@ mod tests {
                 serde_json::from_str::<Planned>(&text).expect("it was just written"),
                 planned
             );
+        }
+    }
+
+    #[test]
+    fn lost_nodes_are_killed_once_each_and_forever_with_other_faults_or_without() {
+        for kinds in [vec![], FaultKind::ALL.to_vec()] {
+            let settings = ScheduleSettings {
+                kinds: kinds.clone(),
+                lost_nodes: 2,
+                ..settings()
+            };
+            let faults = all(3, settings);
+            let forever: Vec<_> = faults.iter().filter(|p| p.is_forever()).collect();
+            assert_eq!(forever.len(), 2, "{kinds:?}");
+            assert!(forever.iter().all(|p| p.fault.kind() == FaultKind::Kill));
+            assert!(faults.is_sorted_by_key(|p| p.at_ms));
+            assert_eq!(faults.len() > 2, !kinds.is_empty());
         }
     }
 }

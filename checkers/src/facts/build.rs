@@ -36,6 +36,13 @@ pub(super) fn facts(history: &History) -> Facts<'_> {
         subscribes,
         partitions: builder.finish(),
     };
+    if let Some(settled) = &facts.settled {
+        for partition in &mut facts.partitions {
+            if let Some(left) = settled.replicas_left.get(partition.key) {
+                partition.replication_factor = Some(*left);
+            }
+        }
+    }
     facts.has_final_reads = facts
         .partitions
         .iter()

@@ -37,6 +37,8 @@ pub(crate) struct Settled {
     pub position: u32,
     pub settled: bool,
     pub unsettled: Vec<String>,
+    /// Replicas that could still be read, for the keys that lost some for good.
+    pub replicas_left: BTreeMap<String, usize>,
     pub two_leaders: Vec<TwoLeaders>,
 }
 
@@ -112,8 +114,19 @@ pub(super) fn settled(history: &History, nemesis: &[u32]) -> Option<Settled> {
             .and_then(Json::as_bool)
             .unwrap_or(false),
         unsettled: texts(fields, "unsettled"),
+        replicas_left: replicas_left(fields).collect(),
         two_leaders: claims.into_iter().flatten().filter_map(claim).collect(),
     })
+}
+
+/// The keys that lost replicas for good, with how many are left of each.
+pub(crate) fn replicas_left(
+    fields: &serde_json::Map<String, Json>,
+) -> impl Iterator<Item = (String, usize)> + '_ {
+    let left = fields.get("replicas_left").and_then(Json::as_object);
+    left.into_iter()
+        .flatten()
+        .filter_map(|(key, count)| Some((key.clone(), usize::try_from(count.as_u64()?).ok()?)))
 }
 
 fn claim(value: &Json) -> Option<TwoLeaders> {

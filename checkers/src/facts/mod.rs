@@ -16,6 +16,7 @@ pub(crate) use final_log::FinalLog;
 pub(crate) use partition::Partition;
 
 use crate::history::{History, Op};
+pub(crate) use faults::replicas_left;
 use faults::{FaultWindow, Settled};
 
 /// Everything that checkers may look at.

@@ -110,6 +110,12 @@ impl LogStream {
                 .and_then(Json::as_bool)
                 .unwrap_or(false);
             self.settled = Some(settled);
+            for (key, left) in crate::facts::replicas_left(fields) {
+                let number = self.partition(&key);
+                if let Some(partition) = self.partitions.get_mut(number as usize) {
+                    partition.replication_factor = Some(left);
+                }
+            }
             let claims = fields.get("two_leaders").and_then(Json::as_array);
             if claims.is_some_and(|claims| !claims.is_empty()) {
                 self.suspect(

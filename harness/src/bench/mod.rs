@@ -120,6 +120,7 @@ fn config(args: &BenchArgs) -> SessionConfig {
         rate: f64::INFINITY,
         time_limit_ms: millis(args.seconds),
         setup_limit_ms: 20_000,
+        starts_settled: false,
         settle_limit_ms: 0,
         schedule: Schedule::set(Vec::new()),
     }

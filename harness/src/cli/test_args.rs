@@ -203,6 +203,9 @@ pub struct TestArgs {
     pub faults: FaultSet,
     #[arg(long, value_enum, default_value = "random")]
     pub fault_target: Target,
+    /// Nodes that are killed at some time and never return; the rest must go on
+    #[arg(long, default_value_t = 0, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=10))]
+    pub lost_nodes: u16,
     #[arg(long, value_enum, default_value = "all")]
     pub fault_plane: FaultPlane,
     /// Mean time from one fault to the next

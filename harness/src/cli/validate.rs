@@ -70,6 +70,12 @@ impl TestArgs {
     }
 
     fn conflict_of_faults(&self, faults_were_given: bool) -> Option<String> {
+        if self.lost_nodes > 0 && 2 * self.lost_nodes >= self.nodes {
+            return Some(format!(
+                "--lost-nodes {} leaves no majority of {} nodes; raise --nodes",
+                self.lost_nodes, self.nodes
+            ));
+        }
         let cuts = self.faults.0.contains(&FaultKind::Partition);
         if self.place == Where::Local && cuts && faults_were_given {
             return Some(

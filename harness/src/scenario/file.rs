@@ -4,7 +4,7 @@
 use plimsoll_nemesis::faults::{
     Aim, AimAt, Fault, GrudgeShape, Kill, KillHow, Partition, Pause, Plane,
 };
-use plimsoll_nemesis::schedule::Planned;
+use plimsoll_nemesis::schedule::{FOREVER_MS, Planned};
 use serde::Deserialize;
 
 use crate::cli::parse_duration;
@@ -133,7 +133,12 @@ fn planned(raw: RawFault, id: u64) -> Result<Planned, String> {
             })
         }
     };
-    let (at_ms, lasts_ms) = (time(&raw.at)?, time(&raw.lasts)?);
+    let at_ms = time(&raw.at)?;
+    let lasts_ms = match raw.lasts.as_str() {
+        Some("forever") if matches!(raw.kind, RawKind::Kill) => FOREVER_MS,
+        Some("forever") => return Err("only a kill may last forever".to_owned()),
+        _ => time(&raw.lasts)?,
+    };
     Ok(Planned {
         id,
         at_ms,
@@ -153,6 +158,16 @@ mod tests {
             .expect_err("misspelt")
             .to_string();
         assert!(error.contains("mine") && error.contains("targe"), "{error}");
+    }
+
+    #[test]
+    fn only_a_node_may_be_lost_forever() {
+        let of = |kind: &str| {
+            let text = format!("title='t'\n[[fault]]\nat=1\nlasts='forever'\nkind='{kind}'\n");
+            Scenario::parse("mine", &text)
+        };
+        assert!(of("kill").expect("sound").faults[0].is_forever());
+        assert!(of("pause").is_err());
     }
 
     #[test]

@@ -17,10 +17,18 @@ use crate::exit::Exit;
 use crate::trial;
 
 /// The scenarios that are built in, by name.
-pub const BUILT_IN: [(&str, &str); 6] = [
+pub const BUILT_IN: [(&str, &str); 8] = [
     (
         "followers-cut-leader-lost",
         include_str!("../../scenarios/followers-cut-leader-lost.toml"),
+    ),
+    (
+        "leader-alone-then-cut-off",
+        include_str!("../../scenarios/leader-alone-then-cut-off.toml"),
+    ),
+    (
+        "cut-five-seconds-kill",
+        include_str!("../../scenarios/cut-five-seconds-kill.toml"),
     ),
     (
         "leader-cut-from-controller",

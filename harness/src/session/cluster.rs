@@ -37,6 +37,8 @@ pub struct Cluster {
     partitions: i32,
     nodes: Vec<NodeInfo>,
     seen: Vec<Seen>,
+    /// Nodes that were killed and never return.
+    lost: BTreeSet<NodeIndex>,
 }
 
 impl Cluster {
@@ -53,7 +55,28 @@ impl Cluster {
             partitions,
             nodes,
             seen,
+            lost: BTreeSet::new(),
         }
+    }
+
+    /// These nodes are gone for good: nobody waits for them any more.
+    pub fn lose(&mut self, names: &[String]) {
+        for (index, node) in self.nodes.iter().enumerate() {
+            if names.contains(&node.name) {
+                self.lost.insert(index);
+            }
+        }
+    }
+
+    /// The replicas that can still be read, where some are gone for good.
+    pub fn replicas_left(&self) -> BTreeMap<String, usize> {
+        if self.lost.is_empty() {
+            return BTreeMap::new();
+        }
+        let agreed = self.agreement().into_iter();
+        agreed
+            .map(|(partition, agreed)| (key(&self.topic, partition), agreed.replicas.len()))
+            .collect()
     }
 
     pub fn node_of_id(&self, id: i32) -> Option<NodeIndex> {
@@ -114,11 +137,10 @@ impl Cluster {
     /// and the controller that most nodes name.
     pub fn view(&self) -> ClusterView {
         let names = |brokers_only: bool| {
-            let wanted = self
-                .nodes
-                .iter()
-                .filter(move |node| node.is_broker || !brokers_only);
-            wanted.map(|node| node.name.clone()).collect()
+            let wanted = self.nodes.iter().enumerate().filter(move |(index, node)| {
+                (node.is_broker || !brokers_only) && !self.lost.contains(index)
+            });
+            wanted.map(|(_, node)| node.name.clone()).collect()
         };
         let partitions = (0..self.partitions)
             .map(|partition| (key(&self.topic, partition), self.partition_view(partition)))
@@ -163,15 +185,13 @@ impl Cluster {
         self.node_of_id(id).map(|index| self.name(index).to_owned())
     }
 
-    /// The time of the oldest poll of a broker that answered, when all did.
+    /// The time of the oldest poll of a broker that answered, when all did that are left.
     pub fn oldest_report_ns(&self) -> Option<u64> {
-        let brokers = self
-            .nodes
-            .iter()
-            .zip(&self.seen)
-            .filter(|(node, _)| node.is_broker);
+        let nodes = self.nodes.iter().zip(&self.seen).enumerate();
+        let brokers =
+            nodes.filter(|(index, (node, _))| node.is_broker && !self.lost.contains(index));
         brokers
-            .map(|(_, seen)| seen.report.as_ref().map(|_| seen.at_ns))
+            .map(|(_, (_, seen))| seen.report.as_ref().map(|_| seen.at_ns))
             .collect::<Option<Vec<_>>>()?
             .into_iter()
             .min()
@@ -189,7 +209,13 @@ impl Cluster {
     fn agreed(&self, partition: i32) -> Option<Agreed> {
         let all: Vec<_> = self.replicas_of(partition).collect();
         let (_, first) = all.first()?;
-        let wanted: BTreeSet<i32> = first.replicas.iter().copied().collect();
+        let left = first
+            .replicas
+            .iter()
+            .copied()
+            .filter(|id| !self.is_lost(*id));
+        let replicas: Vec<i32> = left.collect();
+        let wanted: BTreeSet<i32> = replicas.iter().copied().collect();
         let holders: BTreeSet<i32> = all.iter().map(|(index, _)| self.nodes[*index].id).collect();
         let same = |replica: &ReplicaReport| {
             replica.leader == first.leader
@@ -201,13 +227,17 @@ impl Cluster {
             .iter()
             .any(|(index, r)| *index == leader && r.role == "leader");
         (holders == wanted && leads && all.iter().all(|(_, replica)| same(replica))).then(|| {
-            let replicas = first.replicas.clone();
             Agreed {
                 leader: first.leader,
                 leader_epoch: first.leader_epoch,
                 replicas,
             }
         })
+    }
+
+    fn is_lost(&self, id: i32) -> bool {
+        self.node_of_id(id)
+            .is_some_and(|index| self.lost.contains(&index))
     }
 
     /// Nodes that claim to lead a partition in an older epoch than the newest.

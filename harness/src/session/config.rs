@@ -37,6 +37,8 @@ pub struct SessionConfig {
     pub time_limit_ms: u64,
     /// A cluster that serves no topic after this long never will.
     pub setup_limit_ms: u64,
+    /// Whether clients start only when every replica is in sync.
+    pub starts_settled: bool,
     pub settle_limit_ms: u64,
     pub schedule: Schedule,
 }

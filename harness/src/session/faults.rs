@@ -49,8 +49,10 @@ impl Faults {
         }
     }
 
+    /// Whether nothing is on that will ever be healed.
     pub fn all_healed(&self) -> bool {
-        self.active.is_empty()
+        let mut active = self.active.values();
+        active.all(|fault| fault.planned.is_forever() && fault.stand == Stand::Installed)
     }
 }
 
@@ -91,6 +93,7 @@ impl Session {
     pub(super) fn heal_due(&mut self, id: u64, out: Out<'_>) {
         if let Some(active) = self.faults.active.get_mut(&id)
             && active.stand == Stand::Installed
+            && !active.planned.is_forever()
         {
             active.stand = Stand::Healing;
             out.push(Command::Heal { id });
@@ -127,13 +130,17 @@ impl Session {
             } => {
                 let value = json!({ "id": id, "phase": "installed", "targets": targets,
                     "plane": plane(&fault), "detail": detail(&fault), "cuts": cuts,
-                    "proof": proof, "lasts_ms": active.planned.lasts_ms });
+                    "proof": proof, "lasts_ms": lasts_ms(&active.planned) });
                 out.push(line(value));
                 active.stand = Stand::Installed;
                 active.targets = targets;
-                let ends = self.now_ns + active.planned.lasts_ms * MS;
+                if active.planned.is_forever() {
+                    self.cluster.lose(&active.targets);
+                } else {
+                    let ends = self.now_ns + active.planned.lasts_ms * MS;
+                    self.timers.set(TimerKind::Heal(id), ends);
+                }
                 self.faults.active.insert(id, active);
-                self.timers.set(TimerKind::Heal(id), ends);
                 self.stats.faults += 1;
                 if self.faults.healing_all {
                     self.heal_due(id, out);
@@ -156,6 +163,11 @@ impl Session {
             out.push(Command::Record(Box::new(record::nemesis("start", value))));
         }
     }
+}
+
+/// Nothing for a fault that is never healed.
+fn lasts_ms(planned: &Planned) -> Option<u64> {
+    (!planned.is_forever()).then_some(planned.lasts_ms)
 }
 
 fn plane(fault: &Fault) -> Option<&'static str> {

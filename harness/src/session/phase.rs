@@ -90,7 +90,11 @@ impl Session {
             return self.begin(out);
         }
         let partitions = self.config.topic.partitions;
-        if self.setup.topic_exists && self.sides.iter().all(|s| s.knows_all_leaders(partitions)) {
+        let in_sync = || self.cluster.agreement().len() == self.partitions();
+        if self.setup.topic_exists
+            && self.sides.iter().all(|s| s.knows_all_leaders(partitions))
+            && (!self.config.starts_settled || in_sync())
+        {
             self.setup.clients_started_ns = self.now_ns;
             self.enter(Phase::WarmUp, out);
             self.start_faults();

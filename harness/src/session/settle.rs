@@ -35,7 +35,8 @@ impl Session {
 
     pub(super) fn settled(&mut self, out: Out<'_>) {
         self.endgame.settled = true;
-        let value = json!({ "settled": true, "unsettled": [], "two_leaders": [] });
+        let value = json!({ "settled": true, "unsettled": [], "two_leaders": [],
+            "replicas_left": self.cluster.replicas_left() });
         out.push(Command::Record(Box::new(record::nemesis("settled", value))));
         for partition in 0..self.config.topic.partitions {
             self.send_barrier(partition, out);

@@ -91,6 +91,7 @@ impl Fake {
                 };
                 Response::Fetched { code: 0, fetched }
             }
+            other => panic!("a session never asks this: {other:?}"),
         })
     }
 
@@ -153,6 +154,7 @@ fn config(retries: u32, idempotent: bool) -> SessionConfig {
         rate: 500.0,
         time_limit_ms: 2000,
         setup_limit_ms: 20_000,
+        starts_settled: false,
         settle_limit_ms: 4000,
         schedule: Schedule::set(vec![planned]),
     }

@@ -78,6 +78,7 @@ impl Plan<'_> {
             },
             rate: args.rate,
             time_limit_ms: args.time_limit.ms,
+            starts_settled: self.found.description.state == State::Protocol,
             setup_limit_ms: self.found.description.start_limit.ms,
             settle_limit_ms: args
                 .settle_limit
@@ -113,6 +114,7 @@ impl Plan<'_> {
         }
         let settings = ScheduleSettings {
             kinds: args.faults.0.clone(),
+            lost_nodes: args.lost_nodes,
             target: args.fault_target.aim(),
             plane: args.fault_plane.plane(),
             interval_ms: args.fault_interval.ms,
@@ -159,7 +161,9 @@ impl Plan<'_> {
             .invocation
             .scenario
             .as_ref()
-            .map_or(args.faults.0.len(), |s| s.faults.len());
+            .map_or(args.faults.0.len() + usize::from(args.lost_nodes), |s| {
+                s.faults.len()
+            });
         let classes = FaultClasses {
             process: faults > 0,
             disk: false,
@@ -291,6 +295,7 @@ impl Plan<'_> {
             ),
             ("rate", format!("{} ops/s", args.rate)),
             ("faults", faults),
+            ("lost nodes", args.lost_nodes.to_string()),
             ("bug", args.bug.clone().unwrap_or_else(|| "none".to_owned())),
         ];
         pairs.map(|(name, value)| (name.to_owned(), value)).into()

@@ -15,7 +15,7 @@ use kafka_protocol::protocol::{Encodable, StrBytes};
 use kafka_protocol::records::RecordBatchDecoder;
 
 use super::*;
-use crate::clients::{Fetch, Produce, Request, Response, Sequence};
+use crate::clients::{Fetch, HighWatermarks, LogEnds, Produce, Request, Response, Sequence};
 
 fn framed(message: &impl Encodable, version: i16) -> Vec<u8> {
     let mut bytes = BytesMut::from(&7i32.to_be_bytes()[..]);
@@ -128,6 +128,53 @@ fn metadata_is_read_with_leader_and_epoch() {
     assert_eq!(partitions[0].replicas, [3, 1]);
 }
 
+#[test]
+fn log_ends_and_high_watermarks_are_read_and_errors_are_left_out() {
+    use kafka_protocol::messages::list_offsets_response::{
+        ListOffsetsPartitionResponse, ListOffsetsResponse, ListOffsetsTopicResponse,
+    };
+    let answered = |index, code, offset| {
+        ListOffsetsPartitionResponse::default()
+            .with_partition_index(index)
+            .with_error_code(code)
+            .with_offset(offset)
+    };
+    let topic = ListOffsetsTopicResponse::default()
+        .with_name(name("log"))
+        .with_partitions(vec![answered(0, 0, 17), answered(1, 6, -1)]);
+    let message = ListOffsetsResponse::default().with_topics(vec![topic]);
+    let frame = framed(&message, version::LIST_OFFSETS);
+    let partitions = vec![0, 1];
+    let asked = Request::LogEnds(LogEnds { partitions });
+    let ends = Response::Offsets(vec![(0, 17)]);
+    assert_eq!(decode(&asked, 7, &frame), Ok(ends));
+    let from = vec![(0, 17)];
+    let asked = Request::HighWatermarks(HighWatermarks { from });
+    let marks = Response::Offsets(vec![(0, 12)]);
+    assert_eq!(decode(&asked, 7, &fetch_response(Vec::new())), Ok(marks));
+}
+
+#[test]
+fn the_leader_of_the_controllers_is_read_from_flexible_fields() {
+    use kafka_protocol::messages::describe_quorum_response::{
+        DescribeQuorumResponse, PartitionData, TopicData,
+    };
+    let of = |leader: i32| {
+        let partition = PartitionData::default().with_leader_id(BrokerId(leader));
+        let topic = TopicData::default()
+            .with_topic_name(name("__cluster_metadata"))
+            .with_partitions(vec![partition]);
+        let message = DescribeQuorumResponse::default().with_topics(vec![topic]);
+        let mut bytes = BytesMut::from(&7i32.to_be_bytes()[..]);
+        bytes.extend_from_slice(&[0]);
+        let encoded = message.encode(&mut bytes, version::DESCRIBE_QUORUM);
+        encoded.expect("it encodes");
+        decode(&Request::DescribeQuorum, 7, &bytes)
+    };
+    assert_eq!(of(3), Ok(Response::Quorum { leader: Some(3) }));
+    assert_eq!(of(-1), Ok(Response::Quorum { leader: None }));
+}
+
 fn produce_request() -> Request {
     Request::Produce(Produce {
         partition: 0,
@@ -165,6 +212,11 @@ fn counts_that_lie_are_refused_and_no_prefix_panics() {
         produce_request(),
         Request::Metadata,
         Request::InitProducerId,
+        Request::DescribeQuorum,
+        Request::LogEnds(LogEnds {
+            partitions: vec![0],
+        }),
+        Request::HighWatermarks(HighWatermarks { from: vec![(0, 1)] }),
     ] {
         for end in 0..sound.len() {
             let _ = decode(&request, 7, &sound[..end]);
@@ -186,6 +238,11 @@ fn every_request_can_be_encoded() {
         fetch_request(0),
         Request::Metadata,
         Request::InitProducerId,
+        Request::DescribeQuorum,
+        Request::LogEnds(LogEnds {
+            partitions: vec![0],
+        }),
+        Request::HighWatermarks(HighWatermarks { from: vec![(0, 1)] }),
     ] {
         let bytes = encode(&request, "log", 1, "c1", 0).expect("it encodes");
         let length = u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
