@@ -25,7 +25,7 @@ pub use consistency::Consistency;
 pub use facts::faults::FaultWindow;
 pub use finding::Finding;
 pub use measures::{
-    Availability, FaultWindowMeasures, Lag, Latency, LostRecord, Measures, Unavailable, Unseen,
-    realtime_lag, unseen_series,
+    AtPlace, Availability, FaultWindowMeasures, Lag, Latency, LostRecord, Measures,
+    PROOF_MARGIN_NS, Unavailable, Unseen, realtime_lag, unseen_series,
 };
 pub use verdict::{Judged, LookedFor, Validity, Verdict, judge};

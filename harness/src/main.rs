@@ -8,6 +8,7 @@ mod clients;
 mod compare;
 mod convert;
 mod doctor;
+mod evidence;
 mod exit;
 mod journal;
 mod report;

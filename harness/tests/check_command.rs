@@ -68,6 +68,34 @@ fn the_report_is_written_where_it_was_asked_for() {
     assert!(text.contains("1 of 3"));
 }
 
+#[test]
+fn evidence_beside_the_history_is_reported_and_leaves_the_verdict() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("history.jsonl");
+    std::fs::copy(golden("lost-write-invalid"), &file).expect("room");
+    let read = |output: Output| -> serde_json::Value {
+        serde_json::from_slice(&output.stdout).expect("one object")
+    };
+    let before = read(check(&file, &["--format", "json"]));
+    assert_eq!(before["loss_report"]["stages"]["unknown"], 1);
+    assert!(before["loss_report"]["resolved"].is_null());
+    let (key, value) = (&before["lost"][0]["key"], &before["lost"][0]["value"]);
+    let disk = format!("{{\"nodes\":{{\"n9\":{{\"partitions\":{{{key}:[[7,{value},2]]}}}}}}}}");
+    std::fs::write(folder.path().join("disk.json"), disk).expect("room");
+    let after = read(check(&file, &["--format", "json"]));
+    let resolved = &after["loss_report"]["resolved"];
+    assert_eq!(resolved["lost_last_seen"][0]["node"], "n9");
+    assert_eq!(
+        (&before["valid"], &before["anomalies"]),
+        (&after["valid"], &after["anomalies"])
+    );
+    std::fs::write(folder.path().join("disk.json"), "[]").expect("room");
+    let output = check(&file, &[]);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(64), "{text}");
+    assert!(text.contains("disk.json"), "{text}");
+}
+
 const REGISTER: &str = "{:process 0, :type :invoke, :f :write, :value 3}
 {:process 0, :type :ok, :f :write, :value 3}
 ";

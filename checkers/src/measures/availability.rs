@@ -5,14 +5,15 @@
 //! and ends with the next success (or the last answer of any kind). Idle time
 //! is no outage.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
+use serde_json::Value as Json;
 
 use crate::facts::faults::FaultWindow;
 use crate::facts::records::{Ended, Event};
 use crate::facts::{Facts, Partition};
-use crate::history::{OpType, Process};
+use crate::history::{Op, OpType, Process};
 
 /// Shorter waits are latency, not unavailability.
 const PATIENCE_NS: u64 = 500_000_000;
@@ -23,6 +24,19 @@ pub struct Availability {
     /// No send was acknowledged.
     pub writes: Unavailable,
     /// No read was answered.
+    pub reads: Unavailable,
+    /// The same for the clients of each place, where the header says who lives where.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub by_place: BTreeMap<String, AtPlace>,
+}
+
+/// Unavailability as the clients of one place met it: those on one node's side of every cut, or
+/// those that are never cut off.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct AtPlace {
+    /// No send of theirs was acknowledged.
+    pub writes: Unavailable,
+    /// No read of theirs was answered.
     pub reads: Unavailable,
 }
 
@@ -49,18 +63,63 @@ enum Moment {
 
 /// Availability, and the outages of writes by partition in nanoseconds.
 pub(super) fn measure(facts: &Facts<'_>) -> (Availability, Vec<Vec<(u64, u64)>>) {
+    let everyone = |_: &Op| true;
     let mut writes = Unavailable::default();
     let mut all = Vec::new();
     for partition in &facts.partitions {
-        let outages = outages(&writes_of(facts, partition));
+        let outages = outages(&writes_of(facts, partition, everyone));
         writes.add(partition.key, &outages);
         all.push(outages);
     }
+    let reads = reads(facts, everyone);
+    let by_place = by_place(facts);
+    let availability = Availability {
+        writes,
+        reads,
+        by_place,
+    };
+    (availability, all)
+}
+
+/// Where clients live, by the header; nothing where all live in one place.
+fn by_place(facts: &Facts<'_>) -> BTreeMap<String, AtPlace> {
+    let clients = facts.history.header().map(|header| &header.clients);
+    let mut clients_at: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (client, fields) in clients.into_iter().flatten() {
+        if let Some(place) = fields.get("place").and_then(Json::as_str) {
+            clients_at.entry(place).or_default().insert(client);
+        }
+    }
+    if clients_at.len() < 2 {
+        return BTreeMap::new();
+    }
+    let at = |clients: BTreeSet<&str>| {
+        let theirs = |op: &Op| {
+            let client = op.client.as_deref();
+            client.is_some_and(|client| clients.contains(client))
+        };
+        let mut writes = Unavailable::default();
+        for partition in &facts.partitions {
+            writes.add(
+                partition.key,
+                &outages(&writes_of(facts, partition, theirs)),
+            );
+        }
+        let reads = reads(facts, theirs);
+        AtPlace { writes, reads }
+    };
+    let places = clients_at.into_iter();
+    places
+        .map(|(place, clients)| (place.to_owned(), at(clients)))
+        .collect()
+}
+
+fn reads(facts: &Facts<'_>, counts: impl Fn(&Op) -> bool) -> Unavailable {
     let mut reads = Unavailable::default();
-    for (key, moments) in reads_by_key(facts) {
+    for (key, moments) in reads_by_key(facts, counts) {
         reads.add(key, &outages(&moments));
     }
-    (Availability { writes, reads }, all)
+    reads
 }
 
 impl Unavailable {
@@ -120,14 +179,18 @@ fn push(outages: &mut Vec<(u64, u64)>, from: Option<u64>, to: u64) {
     }
 }
 
-fn writes_of(facts: &Facts<'_>, partition: &Partition<'_>) -> Vec<(u64, Moment)> {
+fn writes_of(
+    facts: &Facts<'_>,
+    partition: &Partition<'_>,
+    counts: impl Fn(&Op) -> bool,
+) -> Vec<(u64, Moment)> {
     let mut moments = Vec::with_capacity(partition.events.len());
     for &event in &partition.events {
         let (Event::SendInvoked(row) | Event::SendReturned(row)) = event else {
             continue;
         };
         let send = &partition.sends[row as usize];
-        if send.barrier || send.acks == Some(0) {
+        if send.barrier || send.acks == Some(0) || !counts(facts.op(send.invoke)) {
             continue;
         }
         moments.push(match (event, send.ended) {
@@ -141,15 +204,18 @@ fn writes_of(facts: &Facts<'_>, partition: &Partition<'_>) -> Vec<(u64, Moment)>
 
 /// Polls by partition. A refused poll names its partition at most in its
 /// circumstances, so those of either end are asked.
-fn reads_by_key<'h>(facts: &Facts<'h>) -> BTreeMap<&'h str, Vec<(u64, Moment)>> {
+fn reads_by_key<'h>(
+    facts: &Facts<'h>,
+    counts: impl Fn(&Op) -> bool,
+) -> BTreeMap<&'h str, Vec<(u64, Moment)>> {
     let mut by_key: BTreeMap<&str, Vec<(u64, Moment)>> = BTreeMap::new();
     let ops = facts.history.ops();
     for (position, op) in ops.iter().enumerate() {
-        if !op.value.polls() || op.process == Process::Nemesis {
+        if !op.value.polls() || op.process == Process::Nemesis || !counts(op) {
             continue;
         }
         let partner = facts.history.partner(position).map(|other| &ops[other]);
-        let is_final = |op: &crate::history::Op| op.reads.values().any(|info| info.is_final);
+        let is_final = |op: &Op| op.reads.values().any(|info| info.is_final);
         if is_final(op) || partner.is_some_and(is_final) {
             continue;
         }

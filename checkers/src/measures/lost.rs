@@ -3,8 +3,13 @@
 use serde::Serialize;
 
 use crate::anomalies;
+use crate::facts::faults::FaultWindow;
 use crate::facts::records::Send;
 use crate::facts::{Facts, Partition};
+
+/// A fault bites before it is proved to hold: a process dies at once and is reaped later, and a cut
+/// is proved by connections that fail. What was acknowledged so shortly before that proof belongs to it.
+pub const PROOF_MARGIN_NS: u64 = 1_000_000_000;
 
 /// One acknowledged record that is gone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -23,6 +28,12 @@ pub struct LostRecord {
     pub instead: Option<i64>,
     /// Faults (by number) that were on when it was acknowledged.
     pub faults: Vec<u64>,
+    /// Where none was on: the fault that was next proved to hold, within [`PROOF_MARGIN_NS`].
+    pub before_fault: Option<u64>,
+    /// Where none was on and none that hit the node was about to be: the fault of the node that had
+    /// been healed last, within the same margin. A leader that comes back is the last to hear that it
+    /// was deposed.
+    pub after_fault: Option<u64>,
     /// Index of the acknowledging op.
     pub op: u64,
 }
@@ -52,6 +63,11 @@ fn record(facts: &Facts<'_>, partition: &Partition<'_>, send: &Send) -> LostReco
         .windows
         .iter()
         .filter(|window| window.contains(ack.time));
+    let faults: Vec<u64> = on.map(|window| window.id).collect();
+    let near = match faults.is_empty() {
+        true => Near::find(&facts.windows, ack.time, ack.node.as_deref()),
+        false => Near::default(),
+    };
     LostRecord {
         key: partition.key.to_owned(),
         value: send.value,
@@ -61,7 +77,53 @@ fn record(facts: &Facts<'_>, partition: &Partition<'_>, send: &Send) -> LostReco
         instead: place
             .and_then(|place| partition.known[place])
             .filter(|&value| value != send.value),
-        faults: on.map(|window| window.id).collect(),
+        faults,
+        before_fault: near.before,
+        after_fault: near.after,
         op: ack.index,
+    }
+}
+
+/// Faults near a moment at which none was on.
+#[derive(Default)]
+struct Near {
+    before: Option<u64>,
+    after: Option<u64>,
+}
+
+impl Near {
+    fn find(windows: &[FaultWindow], time_ns: u64, node: Option<&str>) -> Self {
+        let hits = |window: &FaultWindow| {
+            node.is_some_and(|node| window.targets.iter().any(|target| target == node))
+        };
+        let soon = || {
+            let within = windows.iter().filter_map(|window| {
+                let wait = window.from_ns.checked_sub(time_ns)?;
+                (wait <= PROOF_MARGIN_NS).then_some((wait, window))
+            });
+            within.min_by_key(|(wait, window)| (!hits(window), *wait))
+        };
+        let since = || {
+            let within = windows.iter().filter_map(|window| {
+                let since = time_ns.checked_sub(window.to_ns?)?;
+                (since <= PROOF_MARGIN_NS && hits(window)).then_some((since, window))
+            });
+            within.min_by_key(|(since, _)| *since)
+        };
+        let (next, last) = (soon(), since());
+        match (next, last) {
+            (Some((_, next)), _) if hits(next) => Self {
+                before: Some(next.id),
+                after: None,
+            },
+            (_, Some((_, last))) => Self {
+                before: None,
+                after: Some(last.id),
+            },
+            (next, None) => Self {
+                before: next.map(|(_, next)| next.id),
+                after: None,
+            },
+        }
     }
 }

@@ -9,9 +9,9 @@ mod unseen;
 
 use serde::Serialize;
 
-pub use availability::{Availability, Unavailable};
+pub use availability::{AtPlace, Availability, Unavailable};
 pub use latency::Latency;
-pub use lost::LostRecord;
+pub use lost::{LostRecord, PROOF_MARGIN_NS};
 pub use realtime_lag::{Lag, realtime_lag};
 pub use unseen::{Unseen, unseen_series};
 
@@ -83,6 +83,10 @@ pub struct FaultWindowMeasures {
     pub acks: u64,
     /// How many of those were lost.
     pub lost: u64,
+    /// Lost ones that were acknowledged just before it was proved to hold, while no fault was on.
+    pub lost_just_before: u64,
+    /// Lost ones that its target acknowledged just after it was healed, while no fault was on.
+    pub lost_just_after: u64,
     /// Longest time during it in which a partition acknowledged nothing.
     pub unavailable_ms: u64,
 }
@@ -127,9 +131,15 @@ fn by_window(
             window: window.clone(),
             acks: within(acks, window),
             lost: within(&lost_times, window),
+            lost_just_before: put_down(lost, |record| record.before_fault == Some(window.id)),
+            lost_just_after: put_down(lost, |record| record.after_fault == Some(window.id)),
             unavailable_ms: availability::within(outages, window),
         })
         .collect()
+}
+
+fn put_down(lost: &[LostRecord], to_it: impl Fn(&LostRecord) -> bool) -> u64 {
+    lost.iter().filter(|record| to_it(record)).count() as u64
 }
 
 /// When sends were acknowledged, in order.

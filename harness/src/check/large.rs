@@ -15,6 +15,8 @@ use plimsoll_checkers::models::Model;
 use plimsoll_checkers::stream::{StreamReader, Streamed};
 use plimsoll_checkers::{check, judge};
 
+use crate::report::LossReport;
+
 use super::load::{CHUNK, fill, open, stored_at};
 use super::{CheckArgs, CheckError, Checked, meta_of, output, promise};
 
@@ -60,7 +62,8 @@ pub(super) fn run(args: &CheckArgs, colour: bool) -> Result<Option<Checked>, Che
     let mut verdict = judge(findings, &promise);
     verdict.unmeasured = UNMEASURED.to_vec();
     verdict.replay.clone_from(&meta.replay);
-    let mut text = output(args, &history, &verdict, &meta, colour);
+    let losses = LossReport::new(&history, &verdict, None);
+    let mut text = output(args, &history, &verdict, &meta, &losses, colour);
     if args.format == crate::cli::Format::Human {
         text.push_str(
             "Judged as a stream: availability, leaders and fault windows were not measured.\n",
@@ -189,7 +192,8 @@ fn in_part(
     let mut verdict = judge(check(&history), &promise);
     verdict.replay.clone_from(&meta.replay);
     verdict.unmeasured = vec!["partitions without a finding"];
-    let mut text = output(args, &history, &verdict, &meta, colour);
+    let losses = LossReport::new(&history, &verdict, None);
+    let mut text = output(args, &history, &verdict, &meta, &losses, colour);
     if args.format == crate::cli::Format::Human {
         text.push_str(&format!(
             "Judged as a stream, and whole only in {}: the numbers are of these.\n",

@@ -22,7 +22,7 @@ use thiserror::Error;
 
 use crate::cli::Format;
 use crate::exit::Exit;
-use crate::report::{self, RunMeta};
+use crate::report::{self, LossReport, RunMeta};
 
 pub use load::{read_history, read_history_as};
 
@@ -96,6 +96,9 @@ pub enum CheckError {
     /// An option that this history has no use for.
     #[error("{0}")]
     Option(String),
+    /// What was read from the nodes' disks.
+    #[error("{0}")]
+    Evidence(#[from] crate::evidence::EvidenceError),
     /// The report could not be written.
     #[error("cannot write {}: {source}", path.display())]
     Unwritable {
@@ -174,13 +177,22 @@ fn run_log(args: &CheckArgs, history: &History, colour: bool) -> Result<Checked,
     let meta = meta_of(args, history);
     let mut verdict = judge(check(history), &promise);
     verdict.replay.clone_from(&meta.replay);
+    let losses = report::losses(folder_of(&args.file).as_deref(), history, &verdict)?;
     let page = args.html.as_ref();
-    let page = page.map(|path| write_page(path, &report::page(history, &verdict, &meta)));
+    let page = page.map(|path| write_page(path, &report::page(history, &verdict, &meta, &losses)));
     Ok(Checked {
         validity: verdict.valid,
-        output: output(args, history, &verdict, &meta, colour),
+        output: output(args, history, &verdict, &meta, &losses, colour),
         unwritten: page.and_then(Result::err),
     })
+}
+
+/// The run's folder, which may hold evidence beside the history.
+fn folder_of(file: &Path) -> Option<PathBuf> {
+    match file.is_dir() {
+        true => Some(file.to_owned()),
+        false => file.parent().map(Path::to_owned),
+    }
 }
 
 /// What a report says of the run; a history that names no command of its own is repeated by this one.
@@ -227,17 +239,18 @@ fn output(
     history: &History,
     verdict: &Verdict,
     meta: &RunMeta,
+    losses: &LossReport,
     colour: bool,
 ) -> String {
     match args.format {
         Format::Human => {
-            let mut text = report::terminal(history, verdict, meta, colour);
+            let mut text = report::terminal(verdict, meta, losses, colour);
             if history.header().is_none() && args.promise.is_none() {
                 text.push_str("The history names no promise, so every loss counts.\n");
             }
             text
         }
-        Format::Json => report::verdict_json(verdict, meta) + "\n",
+        Format::Json => report::verdict_json(verdict, meta, losses) + "\n",
     }
 }
 

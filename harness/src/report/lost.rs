@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use plimsoll_checkers::{LostRecord, Verdict};
 
+use super::losses::{LossReport, Stage};
+
 /// Neighbouring offsets of one partition that one node had acknowledged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Range<'v> {
@@ -16,6 +18,22 @@ pub struct Range<'v> {
     pub acked_ns: (u64, u64),
     /// Faults that were on during any of them.
     pub faults: Vec<u64>,
+    /// Faults that were about to hold, and that had just been healed.
+    pub before_faults: Vec<u64>,
+    pub after_faults: Vec<u64>,
+    pub stage: Stage,
+}
+
+impl Range<'_> {
+    /// "cut n1; just before kill n2", or "none".
+    pub fn fault_in_words(&self, verdict: &Verdict) -> String {
+        with_neighbours(
+            verdict,
+            &self.faults,
+            &self.before_faults,
+            &self.after_faults,
+        )
+    }
 }
 
 /// Lost records by partition, each in order of offset.
@@ -31,13 +49,21 @@ pub fn by_partition(verdict: &Verdict) -> BTreeMap<&str, Vec<&LostRecord>> {
 }
 
 /// All unbroken ranges, by partition and offset.
-pub fn ranges(verdict: &Verdict) -> Vec<Range<'_>> {
+pub fn ranges<'v>(verdict: &'v Verdict, losses: &LossReport) -> Vec<Range<'v>> {
+    let stages = verdict.measures.lost.iter().zip(&losses.losses);
+    let stages: BTreeMap<(u64, i64), Stage> = stages
+        .map(|(record, loss)| ((record.op, record.value), loss.stage))
+        .collect();
     let mut ranges: Vec<Range<'_>> = Vec::new();
     for records in by_partition(verdict).values() {
         for (index, record) in records.iter().enumerate() {
+            let stage = stages.get(&(record.op, record.value)).copied();
+            let stage = stage.unwrap_or(Stage::Unknown);
             match ranges.last_mut() {
-                Some(range) if index > 0 && continues(range, record) => extend(range, record),
-                _ => ranges.push(begin(record)),
+                Some(range) if index > 0 && continues(range, record) && range.stage == stage => {
+                    extend(range, record);
+                }
+                _ => ranges.push(begin(record, stage)),
             }
         }
     }
@@ -53,7 +79,7 @@ fn continues(range: &Range<'_>, record: &LostRecord) -> bool {
     next && range.node == record.node.as_deref()
 }
 
-fn begin(record: &LostRecord) -> Range<'_> {
+fn begin(record: &LostRecord, stage: Stage) -> Range<'_> {
     Range {
         key: &record.key,
         node: record.node.as_deref(),
@@ -62,6 +88,9 @@ fn begin(record: &LostRecord) -> Range<'_> {
         values: (record.value, record.value),
         acked_ns: (record.acked_ns, record.acked_ns),
         faults: record.faults.clone(),
+        before_faults: record.before_fault.into_iter().collect(),
+        after_faults: record.after_fault.into_iter().collect(),
+        stage,
     }
 }
 
@@ -79,10 +108,38 @@ fn extend(range: &mut Range<'_>, record: &LostRecord) {
             range.faults.push(*fault);
         }
     }
+    for (fault, of_range) in [
+        (record.before_fault, &mut range.before_faults),
+        (record.after_fault, &mut range.after_faults),
+    ] {
+        of_range.extend(fault.filter(|fault| !of_range.contains(fault)));
+    }
+}
+
+/// The faults of one record, as words.
+pub fn faults_of(verdict: &Verdict, record: &LostRecord) -> String {
+    let (before, after) = (
+        record.before_fault.as_slice(),
+        record.after_fault.as_slice(),
+    );
+    with_neighbours(verdict, &record.faults, before, after)
+}
+
+fn with_neighbours(verdict: &Verdict, on: &[u64], before: &[u64], after: &[u64]) -> String {
+    let mut words = Vec::new();
+    for (relation, ids) in [("", on), ("just before ", before), ("just after ", after)] {
+        if !ids.is_empty() {
+            words.push(format!("{relation}{}", faults_in_words(verdict, ids)));
+        }
+    }
+    match words.is_empty() {
+        true => "none".to_owned(),
+        false => words.join("; "),
+    }
 }
 
 /// Faults by their numbers, as words: "kill n1; partition n2".
-pub fn faults_in_words(verdict: &Verdict, ids: &[u64]) -> String {
+fn faults_in_words(verdict: &Verdict, ids: &[u64]) -> String {
     let windows = verdict.measures.fault_windows.iter();
     let named: Vec<String> = windows
         .filter(|one| ids.contains(&one.window.id))

@@ -19,6 +19,8 @@ pub struct RunMeta {
     pub system: String,
     /// Settings by name, in the order of display.
     pub settings: Vec<(String, String)>,
+    /// Program and machine, where that is known.
+    pub environment: Vec<(String, String)>,
 }
 
 impl RunMeta {
@@ -37,7 +39,11 @@ impl RunMeta {
         if let Some(replay) = header.extra.get("replay").and_then(Value::as_str) {
             meta.replay = Some(replay.to_owned());
         }
+        let text = |name: &str| Some(header.extra.get(name)?.as_str()?.to_owned());
+        meta.started_utc = text("started_utc");
+        meta.time_limit_ms = header.extra.get("time_limit_ms").and_then(Value::as_u64);
         meta.settings = recorded_settings(header);
+        meta.environment = recorded_pairs(header, "environment");
         meta
     }
 }
@@ -45,15 +51,7 @@ impl RunMeta {
 /// The settings that the recorder wrote for display, or else those that the
 /// promise rests on.
 fn recorded_settings(header: &Header) -> Vec<(String, String)> {
-    let own = header.extra.get("settings").and_then(Value::as_array);
-    let pairs: Vec<(String, String)> = own
-        .into_iter()
-        .flatten()
-        .filter_map(|pair| {
-            let word = |index: usize| pair.get(index)?.as_str().map(str::to_owned);
-            Some((word(0)?, word(1)?))
-        })
-        .collect();
+    let pairs = recorded_pairs(header, "settings");
     if !pairs.is_empty() {
         return pairs;
     }
@@ -66,6 +64,18 @@ fn recorded_settings(header: &Header) -> Vec<(String, String)> {
     }
     pairs.push(("seed".to_owned(), header.seed.to_string()));
     pairs
+}
+
+/// Pairs of words that the recorder wrote for display.
+fn recorded_pairs(header: &Header, name: &str) -> Vec<(String, String)> {
+    let own = header.extra.get(name).and_then(Value::as_array);
+    own.into_iter()
+        .flatten()
+        .filter_map(|pair| {
+            let word = |index: usize| pair.get(index)?.as_str().map(str::to_owned);
+            Some((word(0)?, word(1)?))
+        })
+        .collect()
 }
 
 /// The settings that change what is promised, as the report names them.

@@ -1,9 +1,8 @@
 //! The report on a terminal: the verdict in plain words first, then one table
-//! of numbers, what was lost, what was found, and how to repeat the run.
+//! of numbers, what was lost, how faults were got over, what was found, and how to repeat the run.
 //!
 //! Fits 100 columns and is readable at 80. Colour only where asked for.
 
-use plimsoll_checkers::history::History;
 use plimsoll_checkers::{Judged, Validity, Verdict};
 use tabled::builder::Builder;
 use tabled::settings::object::Columns;
@@ -11,6 +10,7 @@ use tabled::settings::peaker::PriorityMax;
 use tabled::settings::{Alignment, Modify, Style, Width};
 
 use super::headline::{Outcome, headline};
+use super::losses::{LossReport, Spread};
 use super::numbers::{at, count, duration_ms, share};
 use super::{RunMeta, lost};
 
@@ -19,10 +19,12 @@ const SHOWN: usize = 5;
 pub(super) const COLUMNS: usize = 96;
 
 /// The whole report as text that ends with a newline.
-pub fn terminal(_history: &History, verdict: &Verdict, meta: &RunMeta, colour: bool) -> String {
+pub fn terminal(verdict: &Verdict, meta: &RunMeta, losses: &LossReport, colour: bool) -> String {
     let mut text = first_line(verdict, colour);
-    text.push_str(&numbers(verdict));
-    text.push_str(&lost_records(verdict));
+    text.push_str(&numbers(verdict, losses));
+    text.push_str(&lost_records(verdict, losses));
+    text.push_str(&faults(losses));
+    text.push_str(&disks(losses));
     text.push_str(&findings(verdict));
     text.push_str(&where_to_look(verdict, meta));
     text
@@ -52,9 +54,9 @@ fn first_line(verdict: &Verdict, colour: bool) -> String {
     text
 }
 
-fn numbers(verdict: &Verdict) -> String {
+fn numbers(verdict: &Verdict, losses: &LossReport) -> String {
     let mut table = Builder::default();
-    for [name, value, note] in rows(verdict) {
+    for [name, value, note] in rows(verdict, losses) {
         table.push_record([name, value, note]);
     }
     let mut table = table.build();
@@ -69,7 +71,7 @@ fn numbers(verdict: &Verdict) -> String {
     format!("\n{table}\n")
 }
 
-fn rows(verdict: &Verdict) -> Vec<[String; 3]> {
+fn rows(verdict: &Verdict, losses: &LossReport) -> Vec<[String; 3]> {
     let measures = &verdict.measures;
     let row = |name: &str, value: String, note: String| [name.to_owned(), value, note];
     let mut rows = vec![
@@ -77,7 +79,10 @@ fn rows(verdict: &Verdict) -> Vec<[String; 3]> {
         row(
             "acknowledged",
             count(measures.acked),
-            format!("{} of attempted", share(measures.acked, measures.attempted)),
+            match losses.writes_measurable {
+                true => format!("{} of attempted", share(measures.acked, measures.attempted)),
+                false => "acks=0 asks for no acknowledgement".to_owned(),
+            },
         ),
         row(
             "failed",
@@ -97,18 +102,29 @@ fn rows(verdict: &Verdict) -> Vec<[String; 3]> {
             format!("{} missing", count(measures.missing_unacknowledged)),
         ));
     }
-    rows.push(row("lost", count(measures.lost_acked), lost_note(verdict)));
+    rows.push(row(
+        "lost",
+        count(measures.lost_acked),
+        lost_note(verdict, losses),
+    ));
     rows.extend(doubts(verdict));
     rows.push(row(
         "duplicated",
         count(measures.duplicates),
         permission(verdict, "duplicate"),
     ));
-    rows.push(row(
-        "unavailable",
-        duration_ms(measures.unavailable_ms as f64),
-        unavailable_note(verdict),
-    ));
+    rows.push(match losses.writes_measurable {
+        true => row(
+            "unavailable",
+            duration_ms(measures.unavailable_ms as f64),
+            unavailable_note(verdict),
+        ),
+        false => row(
+            "unavailable",
+            "?".to_owned(),
+            "not measurable: acks=0 asks for no answer".to_owned(),
+        ),
+    });
     rows.push(row(
         "latency",
         latency(measures.latency_ms.p50),
@@ -153,7 +169,7 @@ fn doubts(verdict: &Verdict) -> Vec<[String; 3]> {
     rows
 }
 
-fn lost_note(verdict: &Verdict) -> String {
+fn lost_note(verdict: &Verdict, losses: &LossReport) -> String {
     let measures = &verdict.measures;
     if measures.lost_acked == 0 {
         return match measures.unverified {
@@ -169,9 +185,17 @@ fn lost_note(verdict: &Verdict) -> String {
         0..=6 => partitions.join(", "),
         more => format!("in {more} partitions"),
     };
+    let stages = losses.stages.iter();
+    let stages: Vec<String> = stages
+        .map(|(stage, number)| match *stage {
+            "unknown" => format!("{} at an unknown stage", count(*number)),
+            stage => format!("{} {}", count(*number), stage.replace('-', " ")),
+        })
+        .collect();
     format!(
-        "{} of acknowledged; {by}; {}",
+        "{} of acknowledged; {by}; {}; {}",
         share(measures.lost_acked, measures.acked),
+        stages.join(", "),
         permission(verdict, "lost-write"),
     )
 }
@@ -198,6 +222,13 @@ fn unavailable_note(verdict: &Verdict) -> String {
             duration_ms(unavailable.reads.worst_ms as f64)
         ));
     }
+    let sides = unavailable.by_place.iter();
+    let sides: Vec<String> = sides
+        .map(|(place, at)| format!("{place} {}", duration_ms(at.writes.worst_ms as f64)))
+        .collect();
+    if !sides.is_empty() {
+        notes.push(format!("by clients' side: {}", sides.join(", ")));
+    }
     notes.join("; ")
 }
 
@@ -217,7 +248,7 @@ fn latency_note(verdict: &Verdict) -> String {
     }
 }
 
-fn lost_records(verdict: &Verdict) -> String {
+fn lost_records(verdict: &Verdict, losses: &LossReport) -> String {
     let records = &verdict.measures.lost;
     if records.is_empty() {
         return String::new();
@@ -229,10 +260,11 @@ fn lost_records(verdict: &Verdict) -> String {
         "value",
         "acked at",
         "by",
-        "fault on",
+        "fault",
+        "stage",
         "now there",
     ]);
-    for record in records.iter().take(SHOWN) {
+    for (record, loss) in records.iter().zip(&losses.losses).take(SHOWN) {
         let number = |number: Option<i64>| number.map_or("?".to_owned(), |n| n.to_string());
         table.push_record([
             record.key.clone(),
@@ -240,7 +272,8 @@ fn lost_records(verdict: &Verdict) -> String {
             record.value.to_string(),
             format!("{} s", at(record.acked_ns)),
             record.node.clone().unwrap_or_else(|| "?".to_owned()),
-            lost::faults_in_words(verdict, &record.faults),
+            lost::faults_of(verdict, record),
+            loss.stage.words().to_owned(),
             record
                 .instead
                 .map_or("nothing".to_owned(), |n| n.to_string()),
@@ -260,6 +293,72 @@ fn lost_records(verdict: &Verdict) -> String {
         more => format!("The first {SHOWN} of {} lost records:", count(more as u64)),
     };
     format!("\n{title}\n{table}\n")
+}
+
+/// How the faults were got over, by kind.
+fn faults(losses: &LossReport) -> String {
+    if losses.by_kind.is_empty() {
+        return String::new();
+    }
+    let mut table = Builder::default();
+    table.push_record([
+        "fault",
+        "n",
+        "to a new leader",
+        "to the first ack",
+        "heal to full ISR",
+        "lost",
+    ]);
+    let spread = |spread: Option<Spread>| {
+        spread.map_or("none seen".to_owned(), |spread| {
+            format!(
+                "{} (max {})",
+                duration_ms(spread.median as f64),
+                duration_ms(spread.max as f64)
+            )
+        })
+    };
+    for kind in &losses.by_kind {
+        table.push_record([
+            kind.fault.clone(),
+            count(kind.faults),
+            spread(kind.to_new_leader_ms),
+            match losses.writes_measurable {
+                true => spread(kind.to_first_ack_ms),
+                false => "not measurable".to_owned(),
+            },
+            spread(kind.heal_to_full_isr_ms),
+            count(kind.lost),
+        ]);
+    }
+    let mut table = table.build();
+    table
+        .with(Style::rounded())
+        .with(Modify::new(Columns::new(1..)).with(Alignment::right()))
+        .with(
+            Width::wrap(COLUMNS)
+                .keep_words(true)
+                .priority(PriorityMax::right()),
+        );
+    format!("\n{table}\n")
+}
+
+/// What the disks say; the verdict stays as it is.
+fn disks(losses: &LossReport) -> String {
+    let Some(resolved) = &losses.resolved else {
+        return String::new();
+    };
+    let fates = &resolved.indeterminate;
+    let line = format!(
+        "On the disks after the stop (the verdict stays): of the indeterminate sends {} on every \
+         replica, {} on some, {} nowhere, {} unknown; of the lost records {} on some disk.",
+        count(fates.on_every_replica),
+        count(fates.on_some),
+        count(fates.nowhere),
+        count(fates.unknown),
+        count(resolved.lost_on_some_disk),
+    );
+    format!("\n{}", wrapped(&line, ""))
 }
 
 fn findings(verdict: &Verdict) -> String {

@@ -18,9 +18,18 @@ fn golden(name: &str) -> (History, Verdict) {
     (history, verdict)
 }
 
+fn losses_of(history: &History, verdict: &Verdict) -> LossReport {
+    LossReport::new(history, verdict, None)
+}
+
 fn first_line(name: &str) -> String {
     let (history, verdict) = golden(name);
-    let text = terminal(&history, &verdict, &RunMeta::default(), false);
+    let text = terminal(
+        &verdict,
+        &RunMeta::default(),
+        &losses_of(&history, &verdict),
+        false,
+    );
     text.lines().next().unwrap_or("").to_owned()
 }
 
@@ -59,12 +68,22 @@ fn the_terminal_fits_a_hundred_columns_and_has_no_colour_unless_asked() {
         "vanished-read-invalid-for-an-unacked-record",
     ] {
         let (history, verdict) = golden(name);
-        let plain = terminal(&history, &verdict, &RunMeta::default(), false);
+        let plain = terminal(
+            &verdict,
+            &RunMeta::default(),
+            &losses_of(&history, &verdict),
+            false,
+        );
         assert!(!plain.contains('\x1b'), "{plain}");
         for line in plain.lines() {
             assert!(line.chars().count() <= 100, "{line}");
         }
-        let coloured = terminal(&history, &verdict, &RunMeta::default(), true);
+        let coloured = terminal(
+            &verdict,
+            &RunMeta::default(),
+            &losses_of(&history, &verdict),
+            true,
+        );
         assert!(coloured.starts_with("\x1b["));
     }
 }
@@ -73,7 +92,12 @@ fn the_terminal_fits_a_hundred_columns_and_has_no_colour_unless_asked() {
 fn the_terminal_shows_violations_apart_from_what_is_permitted() {
     let (history, verdict) =
         golden("vanished-read-invalid-with-acks-1-though-the-loss-is-permitted");
-    let text = terminal(&history, &verdict, &RunMeta::default(), false);
+    let text = terminal(
+        &verdict,
+        &RunMeta::default(),
+        &losses_of(&history, &verdict),
+        false,
+    );
     assert!(text.contains("VIOLATION vanished-read (1)"), "{text}");
     assert!(text.contains("Permitted: lost-write (1)"), "{text}");
 }
@@ -86,7 +110,7 @@ fn the_command_that_repeats_the_run_stands_at_the_end() {
         replay: Some("plimsoll test --seed 7".to_owned()),
         ..RunMeta::default()
     };
-    let text = terminal(&history, &verdict, &meta, false);
+    let text = terminal(&verdict, &meta, &losses_of(&history, &verdict), false);
     assert!(
         text.ends_with("Repeat:  plimsoll test --seed 7\n"),
         "{text}"
@@ -107,7 +131,12 @@ fn every_golden_history_makes_a_page_without_external_resources() {
             .header()
             .map_or_else(Promise::unstated, |header| header.promise.clone());
         let verdict = judge(check(&history), &promise);
-        let page = page(&history, &verdict, &RunMeta::of_history(&history, "x"));
+        let page = page(
+            &history,
+            &verdict,
+            &RunMeta::of_history(&history, "x"),
+            &losses_of(&history, &verdict),
+        );
         for outside in ["http://", "https://", "src=", "@import", "url("] {
             assert!(!page.contains(outside), "{}: {outside}", path.display());
         }
@@ -158,7 +187,12 @@ fn hostile() -> History {
 fn names_from_outside_never_become_markup() {
     let history = hostile();
     let verdict = judge(check(&history), &Promise::unstated());
-    let page = page(&history, &verdict, &RunMeta::of_history(&history, "<b>"));
+    let page = page(
+        &history,
+        &verdict,
+        &RunMeta::of_history(&history, "<b>"),
+        &losses_of(&history, &verdict),
+    );
     assert!(!page.contains("<img"), "an image got in");
     assert_eq!(page.matches("</script>").count(), 2);
 }
@@ -177,7 +211,12 @@ fn lost_records_are_shown_as_ranges_first() {
         .collect();
     verdict.measures.lost_acked = 7_000;
     let history = golden("lost-write-invalid").0;
-    let page = page(&history, &verdict, &RunMeta::default());
+    let page = page(
+        &history,
+        &verdict,
+        &RunMeta::default(),
+        &losses_of(&history, &verdict),
+    );
     assert!(page.contains("7,000 records in 1 unbroken range."));
     assert!(page.contains("2,000 further records are not shown here"));
     assert!(page.len() < 1_500_000, "{} bytes", page.len());
@@ -192,7 +231,14 @@ fn the_run_folder_gets_verdict_and_report() {
         replay: Some("plimsoll test --seed 7".to_owned()),
         ..RunMeta::default()
     };
-    write(folder.path(), &history, &verdict, &meta).expect("room");
+    write(
+        folder.path(),
+        &history,
+        &verdict,
+        &meta,
+        &losses_of(&history, &verdict),
+    )
+    .expect("room");
     let json = std::fs::read_to_string(folder.path().join("verdict.json")).unwrap();
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["run"], "results/x");

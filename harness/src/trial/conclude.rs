@@ -32,7 +32,8 @@ pub fn conclude(plan: &Plan<'_>, ended: Ended) -> anyhow::Result<Exit> {
         cut_short(&mut verdict, after, plan.invocation.args.time_limit.ms, at);
     }
     let meta = meta(plan, &history);
-    report::write(plan.folder.path(), &history, &verdict, &meta)?;
+    let losses = report::losses(Some(plan.folder.path()), &history, &verdict)?;
+    report::write(plan.folder.path(), &history, &verdict, &meta, &losses)?;
     plan.folder
         .compress_journal()
         .context("compressing the journal")?;
@@ -41,12 +42,12 @@ pub fn conclude(plan: &Plan<'_>, ended: Ended) -> anyhow::Result<Exit> {
     }
     match plan.invocation.args.format {
         Format::Json => {
-            let json = report::verdict_json(&verdict, &meta);
+            let json = report::verdict_json(&verdict, &meta, &losses);
             writeln!(std::io::stdout(), "{json}").context("writing the verdict to stdout")?;
         }
         Format::Human => {
             let colour = report::stderr_has_colour();
-            eprint!("{}", report::terminal(&history, &verdict, &meta, colour));
+            eprint!("{}", report::terminal(&verdict, &meta, &losses, colour));
         }
     }
     Ok(Exit::of(verdict.valid))
@@ -79,5 +80,6 @@ fn meta(plan: &Plan<'_>, history: &History) -> RunMeta {
         time_limit_ms: Some(plan.invocation.args.time_limit.ms),
         system: system.unwrap_or_default(),
         settings: plan.settings(),
+        environment: report::environment::of_this_machine(),
     }
 }

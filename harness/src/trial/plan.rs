@@ -196,6 +196,8 @@ impl Plan<'_> {
         let mut extra = Map::new();
         extra.insert("nodes".to_owned(), json!(self.layout.names()));
         extra.insert("settings".to_owned(), json!(self.settings()));
+        let environment = crate::report::environment::of_this_machine();
+        extra.insert("environment".to_owned(), json!(environment));
         extra.insert("replay".to_owned(), json!(self.replay()));
         extra.insert("started_utc".to_owned(), json!(self.started_utc));
         extra.insert("time_limit_ms".to_owned(), json!(args.time_limit.ms));

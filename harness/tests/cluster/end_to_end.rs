@@ -113,6 +113,9 @@ fn a_run_leaves_every_file_that_it_promises() {
         "history.jsonl.zst",
         "verdict.json",
         "report.html",
+        "report.md",
+        "junit.xml",
+        "lost.csv",
         "nodes/n1/broker.log",
         "nodes/n3/broker.log",
     ] {

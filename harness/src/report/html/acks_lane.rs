@@ -24,9 +24,18 @@ pub fn lane(timeline: &Timeline) -> String {
     for (index, bin) in bins.bins.iter().enumerate() {
         paths.add(index, bin, timeline, top, down);
     }
+    let unasked = bins.bins.iter().any(|bin| bin.unasked > 0);
+    let name = match unasked {
+        true => "Sends a second",
+        false => "Acks a second",
+    };
+    let note = match unasked {
+        true => "acks=0: none acknowledged",
+        false => "errors below",
+    };
     format!(
-        "<div class=\"lane sep\"><div class=\"lab\"><b>Acks a second</b><output id=\"v-a\"></output>\
-         <small>errors below</small></div><div class=\"plot\" style=\"--h:92px\">\
+        "<div class=\"lane sep\"><div class=\"lab\"><b>{name}</b><output id=\"v-a\"></output>\
+         <small>{note}</small></div><div class=\"plot\" style=\"--h:92px\">\
          <div class=\"ys\" aria-hidden=\"true\">\
          <span class=\"y\" style=\"top:calc(6px + 80px*.04)\">{}</span>\
          <span class=\"y\" style=\"top:calc(6px + 80px*.76)\">0</span></div>\
@@ -44,6 +53,7 @@ pub fn lane(timeline: &Timeline) -> String {
 struct Paths {
     kept: String,
     lost: String,
+    unasked: String,
     failed: String,
     indeterminate: String,
 }
@@ -60,6 +70,9 @@ impl Paths {
         let lost = scaled(bin.lost, top);
         bar(&mut self.kept, x, BASE - kept, wide, kept);
         bar(&mut self.lost, x, BASE - kept - lost, wide, lost);
+        let unasked = scaled(bin.unasked, top);
+        let above = BASE - kept - lost - unasked;
+        bar(&mut self.unasked, x, above, wide, unasked);
         let failed = scaled(bin.failed, down);
         let unknown = scaled(bin.indeterminate, down);
         bar(&mut self.failed, x, BASE, wide, failed);
@@ -68,8 +81,9 @@ impl Paths {
 
     fn above(&self) -> String {
         format!(
-            "<path d=\"{}\" fill=\"var(--keptfill)\"/><path d=\"{}\" fill=\"var(--lostfill)\"/>",
-            self.kept, self.lost
+            "<path d=\"{}\" fill=\"var(--keptfill)\"/><path d=\"{}\" fill=\"var(--lostfill)\"/>\
+             <path d=\"{}\" fill=\"var(--band)\" stroke=\"var(--ink3)\"/>",
+            self.kept, self.lost, self.unasked
         )
     }
 

@@ -70,10 +70,11 @@ fn fate(verdict: &Verdict) -> String {
         ),
     };
     let words = format!(
-        "{} attempted: {} acknowledged and {kept_word}, {} acknowledged and lost, {} indeterminate, {} failed",
+        "{} attempted: {} acknowledged and {kept_word}, {} acknowledged and lost, {} sent without asking for an answer, {} indeterminate, {} failed",
         count(measures.attempted),
         count(kept),
         count(measures.lost_acked),
+        count(measures.unacknowledged),
         count(measures.indeterminate),
         count(measures.failed),
     );
@@ -85,7 +86,7 @@ fn fate(verdict: &Verdict) -> String {
         labelled("l", measures.lost_acked, "lost"),
         sliver("indet", measures.indeterminate, "indeterminate"),
         sliver("failed", measures.failed, "failed"),
-        sliver("failed", unasked, "sent without asking for an answer"),
+        labelled("unasked", unasked, "sent, no answer asked"),
         count(measures.attempted),
         count(measures.indeterminate),
         count(measures.failed),

@@ -46,7 +46,7 @@ pub fn json(timeline: &Timeline, verdict: &Verdict) -> String {
     let data = json!({
         "end": timeline.end_ns as f64 / 1e9,
         "bin": bins.width_ns as f64 / 1e9,
-        "acks": acks.map(|bin| [bin.kept, bin.lost, bin.failed, bin.indeterminate]).collect::<Vec<_>>(),
+        "acks": acks.map(|bin| [bin.kept, bin.lost, bin.failed, bin.indeterminate, bin.unasked]).collect::<Vec<_>>(),
         "lat": bins.bins.iter().map(|bin| {
             bin.latency_ms.map(|[low, middle, high]| [round(middle), round(high), round(low)])
         }).collect::<Vec<_>>(),

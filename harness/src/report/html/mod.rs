@@ -10,6 +10,8 @@ mod axis;
 mod banner;
 mod cases;
 mod data;
+mod disks;
+mod environment;
 mod escape;
 mod faults_lane;
 mod found;
@@ -19,6 +21,8 @@ mod lost_tables;
 mod marks;
 mod nodes_lane;
 mod object_page;
+mod questions;
+mod recovery;
 mod scene;
 mod story;
 mod strip;
@@ -30,6 +34,7 @@ use plimsoll_checkers::history::History;
 use super::RunMeta;
 use super::faults::fault_windows;
 use super::headline::headline;
+use super::losses::LossReport;
 use super::timeline::Timeline;
 use escape::escaped;
 pub use object_page::object_page;
@@ -38,16 +43,20 @@ const CSS: &str = include_str!("page.css");
 const JS: &str = include_str!("page.js");
 
 /// The whole page.
-pub fn page(history: &History, verdict: &Verdict, meta: &RunMeta) -> String {
+pub fn page(history: &History, verdict: &Verdict, meta: &RunMeta, losses: &LossReport) -> String {
     let timeline = Timeline::new(history, verdict);
     let headline = headline(verdict);
     let windows = fault_windows(history);
     let sections = [
         banner::banner(&headline, verdict, meta),
-        strip::strip(verdict),
+        strip::strip(verdict, losses),
         timeline::section(&timeline, verdict),
-        lost_tables::section(verdict),
+        lost_tables::section(verdict, losses),
+        recovery::section(verdict, losses),
+        disks::section(losses),
         found::section(history, &windows, verdict),
+        questions::section(&losses.questions),
+        environment::section(history, verdict, meta),
         footer(verdict, meta),
     ];
     let data = data::json(&timeline, verdict);

@@ -15,7 +15,7 @@ function show(t,say){cur=t;tl.classList.add('on');cross.style.display='block';cr
  const f=D.faults.filter(f=>t>=f.t0&&t<f.t1).map(f=>f.label);put('f',f.join('\n')||'none on');
  const ns=D.nodes.map((n,i)=>{const g=n.spans.find(s=>t>=s[0]&&t<s[1])||n.spans.at(-1),w=g?g[2]:'unseen';put('n'+i,w);return n.name+' '+w});
  const i=Math.min(D.acks.length-1,Math.floor(t/D.bin)),a=D.acks[i],r=v=>+(v/D.bin).toFixed(1);
- put('a',`${r(a[0])} kept, ${r(a[1])} lost\n${r(a[2])} failed, ${r(a[3])} unknown`);
+ put('a',`${a[4]?r(a[4])+' sent, no answer asked':r(a[0])+' kept, '+r(a[1])+' lost'}\n${r(a[2])} failed, ${r(a[3])} unknown`);
  const l=D.lat[i];put('l',l?`p50 ${ms(l[0])}\np99 ${ms(l[1])}`:'no acks');
  put('x',D.lost.map(q=>q.at.filter(x=>x<=t*1000).length+' of '+q.key).filter(s=>s[0]!='0').slice(0,4).join('\n')||'none yet');
  if(say)live.textContent=`${fmt(t)}. Faults: ${f.join(', ')||'none'}. ${ns.join(', ')}. ${r(a[0])} acks a second kept, ${r(a[1])} later lost.`}

@@ -3,9 +3,10 @@
 use plimsoll_checkers::Verdict;
 
 use super::escape::escaped;
+use crate::report::losses::LossReport;
 use crate::report::numbers::{count, duration_ms, share};
 
-pub fn strip(verdict: &Verdict) -> String {
+pub fn strip(verdict: &Verdict, losses: &LossReport) -> String {
     let measures = &verdict.measures;
     let latency = |ms: Option<f64>| ms.map_or("none".to_owned(), duration_ms);
     let mut cells = vec![
@@ -14,7 +15,10 @@ pub fn strip(verdict: &Verdict) -> String {
             "",
             "Acknowledged",
             &count(measures.acked),
-            &share(measures.acked, measures.attempted),
+            &match losses.writes_measurable {
+                true => share(measures.acked, measures.attempted),
+                false => "none asked for".to_owned(),
+            },
         ),
         cell("", "Failed", &count(measures.failed), "not written"),
         cell(
@@ -33,8 +37,14 @@ pub fn strip(verdict: &Verdict) -> String {
         cell(
             "",
             "Unavailable",
-            &duration_ms(measures.unavailable_ms as f64),
-            &unavailable(verdict),
+            &match losses.writes_measurable {
+                true => duration_ms(measures.unavailable_ms as f64),
+                false => "?".to_owned(),
+            },
+            &match losses.writes_measurable {
+                true => unavailable(verdict),
+                false => "not measurable".to_owned(),
+            },
         ),
         cell("", "Ack p50", &latency(measures.latency_ms.p50), ""),
         cell(

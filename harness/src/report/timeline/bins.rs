@@ -10,6 +10,8 @@ use plimsoll_checkers::history::{History, Op, OpType, Value};
 pub struct Bin {
     pub kept: u64,
     pub lost: u64,
+    /// Sent with acks=0: nobody said that it arrived.
+    pub unasked: u64,
     pub failed: u64,
     pub indeterminate: u64,
     /// p10, p50 and p99 of acknowledgements, in milliseconds.
@@ -49,6 +51,7 @@ impl Bins {
                 .min(count - 1);
             let bin = &mut bins[index];
             match op.kind {
+                OpType::Ok if op.acks == Some(0) => bin.unasked += 1,
                 OpType::Ok if lost.contains(&op.index) => bin.lost += 1,
                 OpType::Ok => bin.kept += 1,
                 OpType::Fail => bin.failed += 1,
@@ -58,7 +61,8 @@ impl Bins {
                 }
             }
             let invoke = history.partner(position).map(|at| &history.ops()[at]);
-            if let (OpType::Ok, Some(invoke)) = (op.kind, invoke) {
+            let asked = op.acks != Some(0);
+            if let (OpType::Ok, true, Some(invoke)) = (op.kind, asked, invoke) {
                 took[index].push(op.time - invoke.time);
             }
         }
@@ -72,9 +76,10 @@ impl Bins {
         }
     }
 
-    /// The greatest number of acknowledgements in one bin.
+    /// The greatest number of acknowledgements, or of sends that asked for none, in one bin.
     pub fn most_acks(&self) -> u64 {
-        let acks = self.bins.iter().map(|bin| bin.kept + bin.lost);
+        let acks = self.bins.iter();
+        let acks = acks.map(|bin| bin.kept + bin.lost + bin.unasked);
         acks.max().unwrap_or(0)
     }
 
