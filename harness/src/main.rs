@@ -3,6 +3,7 @@
 
 mod bench;
 mod check;
+mod child_run;
 mod cli;
 mod clients;
 mod compare;
