@@ -15,6 +15,7 @@ mod report;
 mod runner;
 mod scenario;
 mod session;
+mod soak;
 mod store;
 mod systems;
 mod trial;
@@ -55,6 +56,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
     match command {
         Command::Test(_) => trial::test(&Invocation::parse(&cli::words())?),
         Command::Compare(_) => compare::compare(&cli::words()),
+        Command::Soak(args) => soak::soak(&args),
         Command::Doctor => doctor::doctor(),
         Command::Scenario(_) => scenario::run(&cli::words()),
         Command::Check(args) => Ok(check::command(&args)),

@@ -309,7 +309,7 @@ impl Plan<'_> {
 }
 
 /// A word as a shell would need it.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
