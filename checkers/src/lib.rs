@@ -20,6 +20,7 @@ pub mod search;
 pub mod stream;
 mod verdict;
 
+pub use anomalies::anomaly_names;
 pub use check::{Findings, check};
 pub use consistency::Consistency;
 pub use facts::faults::FaultWindow;

@@ -16,6 +16,8 @@ pub enum Exit {
     Unknown,
     /// The test bed failed; this says nothing about the system under test.
     TestBed,
+    /// A soak missed a bug that it must catch: what it did not find says nothing.
+    Blind,
     /// The command line is wrong.
     Usage,
 }
@@ -36,6 +38,7 @@ impl Exit {
             Exit::Violation => 1,
             Exit::Unknown => 2,
             Exit::TestBed => 3,
+            Exit::Blind => 4,
             Exit::Usage => 64,
         }
     }
@@ -77,8 +80,9 @@ mod tests {
             Exit::Violation,
             Exit::Unknown,
             Exit::TestBed,
+            Exit::Blind,
             Exit::Usage,
         ];
-        assert_eq!(all.map(Exit::code), [0, 1, 2, 3, 64]);
+        assert_eq!(all.map(Exit::code), [0, 1, 2, 3, 4, 64]);
     }
 }

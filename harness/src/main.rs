@@ -3,6 +3,7 @@
 
 mod bench;
 mod check;
+mod child_run;
 mod cli;
 mod clients;
 mod compare;
@@ -15,6 +16,7 @@ mod report;
 mod runner;
 mod scenario;
 mod session;
+mod soak;
 mod store;
 mod systems;
 mod trial;
@@ -55,6 +57,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
     match command {
         Command::Test(_) => trial::test(&Invocation::parse(&cli::words())?),
         Command::Compare(_) => compare::compare(&cli::words()),
+        Command::Soak(args) => soak::soak(&args),
         Command::Doctor => doctor::doctor(),
         Command::Scenario(_) => scenario::run(&cli::words()),
         Command::Check(args) => Ok(check::command(&args)),

@@ -90,6 +90,12 @@ pub(crate) const CHECKERS: [Checker; 33] = [
     not_recovered::CHECKER,
 ];
 
+/// The names of all anomalies, the gravest first.
+#[must_use]
+pub fn anomaly_names() -> Vec<&'static str> {
+    CHECKERS.iter().map(|checker| checker.anomaly).collect()
+}
+
 impl Checker {
     /// Runs over everything.
     pub(crate) fn run(&self, facts: &Facts<'_>, found: &mut Found) {

@@ -48,7 +48,7 @@ impl Invocation {
 }
 
 /// Flags take no value in clap's eyes; in a scenario they are true or false.
-fn option_word(name: &str, value: &str) -> Option<String> {
+pub fn option_word(name: &str, value: &str) -> Option<String> {
     let is_flag = test_command()
         .get_arguments()
         .any(|arg| arg.get_long() == Some(name) && !arg.get_action().takes_values());

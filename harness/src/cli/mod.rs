@@ -6,7 +6,7 @@ mod test_args;
 mod validate;
 mod values;
 
-pub use invocation::{Invocation, test_command, usage};
+pub use invocation::{Invocation, option_word, test_command, usage};
 pub use test_args::{Acks, FlushPolicy, Format, TestArgs, Where};
 pub use values::{Duration, parse_duration};
 
@@ -27,6 +27,8 @@ pub enum Command {
     Test(Box<TestArgs>),
     /// Run the same workload, faults and seeds over several settings (repeat an option to vary it)
     Compare(CompareArgs),
+    /// Run a suite over and over for hours, each run with a seed of its own
+    Soak(crate::soak::SoakArgs),
     /// Run a scenario: a name from `harness/scenarios`, or isr-recovery
     Scenario(ScenarioArgs),
     /// Judge a stored history again

@@ -1,14 +1,13 @@
 //! Running the cells: each run is `plimsoll test` as a process of its own,
 //! several at a time, the same seeds in each cell.
 
-use crate::systems::die_with_parent;
 use std::collections::BTreeMap;
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::cells::Comparison;
 use super::words_of;
+use crate::child_run::{self, Bounds, Outcome};
 use crate::trial::own_exe;
 
 /// What one run gave.
@@ -46,33 +45,20 @@ pub fn run_all(comparison: &Comparison) -> anyhow::Result<Results> {
 }
 
 fn run_one(exe: &std::path::Path, words: &[String]) -> RunResult {
-    let mut command = Command::new(exe);
-    command
-        .arg("test")
-        .args(words)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    // This thread waits for the run, so the run ends when the comparison is killed.
-    die_with_parent(&mut command);
-    let output = command.output();
-    let failed = |why: String| RunResult {
-        verdict: None,
-        failure: Some(why),
+    // A comparison runs to its end; its runs end when it is killed.
+    let unbounded = Bounds {
+        limit: None,
+        abandon: &|| false,
     };
-    match output {
-        Err(error) => failed(format!("plimsoll test {}: {error}", words.join(" "))),
-        Ok(output) => match serde_json::from_slice(&output.stdout) {
-            Ok(verdict) => RunResult {
-                verdict: Some(verdict),
-                failure: None,
-            },
-            Err(_) => failed(format!(
-                "plimsoll test {}: {}: {}",
-                words.join(" "),
-                output.status,
-                String::from_utf8_lossy(&output.stderr).trim()
-            )),
+    match child_run::run(exe, words, &unbounded).outcome {
+        Outcome::Judged(verdict) => RunResult {
+            verdict: Some(*verdict),
+            failure: None,
         },
+        Outcome::Failed(why) => RunResult {
+            verdict: None,
+            failure: Some(why),
+        },
+        Outcome::Abandoned => RunResult::default(),
     }
 }

@@ -91,7 +91,8 @@ impl Scenario {
     }
 }
 
-fn option_text(key: &str, value: toml::Value) -> Result<String, String> {
+/// An option's value as it is written on the command line.
+pub fn option_text(key: &str, value: toml::Value) -> Result<String, String> {
     match value {
         toml::Value::String(text) => Ok(text),
         toml::Value::Integer(number) => Ok(number.to_string()),

@@ -6,7 +6,7 @@
 mod file;
 pub mod isr_recovery;
 
-pub use file::{Scenario, ScenarioError};
+pub use file::{Scenario, ScenarioError, option_text};
 
 use std::path::Path;
 

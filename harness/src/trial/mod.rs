@@ -8,6 +8,7 @@ mod progress;
 mod system;
 
 pub use enter::{in_lab, own_exe};
+pub use plan::quoted;
 
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
@@ -106,7 +107,7 @@ fn carry_out(plan: &Plan<'_>, lab: Option<&Lab>) -> anyhow::Result<Ended> {
 
 /// A seed that is short enough to be typed again. The hasher's keys are the
 /// standard library's own random numbers.
-fn drawn_seed() -> u64 {
+pub fn drawn_seed() -> u64 {
     let drawn = std::collections::hash_map::RandomState::new()
         .build_hasher()
         .finish();

@@ -344,7 +344,7 @@ fn flush_messages(policy: FlushPolicy) -> &'static str {
 }
 
 /// A word as a shell would need it.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
