@@ -3,6 +3,10 @@
 //! It is evidence beside the history and never changes a verdict. A record that no reader was shown
 //! may still be in a segment, and what became of a send without an answer is often known there only.
 
+mod disk;
+
+pub use disk::read;
+
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -91,6 +95,11 @@ impl DiskEvidence {
             Ok(evidence) => Ok(Some(evidence)),
             Err(source) => Err(EvidenceError::Malformed { path, source }),
         }
+    }
+
+    /// Writes it into a run's folder.
+    pub fn store(&self, folder: &Path) -> io::Result<()> {
+        std::fs::write(folder.join(FILE), serde_json::to_vec(self)?)
     }
 
     /// Nodes that hold a log of the partition, whatever is in it.

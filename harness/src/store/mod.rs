@@ -53,6 +53,8 @@ impl RunFolder {
 
     /// The nodes' logs of records are of no further use after a valid run.
     pub fn drop_node_data(&self) {
+        // The report has told what there was to tell of them.
+        let _ = fs::remove_file(self.path.join(crate::evidence::FILE));
         let Ok(nodes) = fs::read_dir(self.nodes()) else {
             return;
         };

@@ -22,6 +22,7 @@ use self::plan::Plan;
 use self::progress::Progress;
 use self::system::Found;
 use crate::cli::{Invocation, Where};
+use crate::evidence;
 use crate::exit::Exit;
 use crate::journal::Recorder;
 use crate::runner::real::{self, Ended, Live, Run};
@@ -102,7 +103,20 @@ fn carry_out(plan: &Plan<'_>, lab: Option<&Lab>) -> anyhow::Result<Ended> {
     });
     nodes.end_all();
     progress.finish();
+    keep_evidence(plan, system.as_ref())?;
     Ok(ended?)
+}
+
+/// What the stopped nodes have on their disks, for the report.
+fn keep_evidence(plan: &Plan<'_>, system: &dyn System) -> anyhow::Result<()> {
+    let partitions = i32::from(plan.invocation.args.partitions);
+    let nodes = &plan.layout.nodes;
+    if let Some(found) = evidence::read(system, nodes, plan::TOPIC, partitions) {
+        found
+            .store(plan.folder.path())
+            .context("keeping what the disks show")?;
+    }
+    Ok(())
 }
 
 /// A seed that is short enough to be typed again. The hasher's keys are the

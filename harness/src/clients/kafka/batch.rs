@@ -63,7 +63,8 @@ fn read_batch(
     Ok(())
 }
 
-fn number(value: Option<&[u8]>) -> i64 {
+/// The number that a record carries.
+pub fn number(value: Option<&[u8]>) -> i64 {
     let text = value.and_then(|bytes| std::str::from_utf8(bytes).ok());
     text.and_then(|text| text.parse().ok())
         .unwrap_or(NOT_A_NUMBER)

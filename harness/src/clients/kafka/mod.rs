@@ -7,7 +7,7 @@ mod decode;
 mod encode;
 mod reader;
 
-pub use batch::{encode_batch, read_batches};
+pub use batch::{encode_batch, number, read_batches};
 pub use decode::decode;
 pub use encode::encode;
 

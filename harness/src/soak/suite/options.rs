@@ -121,7 +121,10 @@ pub(super) fn invocation_limit(words: &[String]) -> Result<Duration, String> {
     let args = Invocation::parse(words)
         .map_err(|error| sentence(&error))?
         .args;
-    let own = args.time_limit.ms.saturating_add(args.settle_limit.ms);
+    let described = args.system.description().map_err(|e| e.to_string())?;
+    let settle = args.settle_limit.unwrap_or(described.settle_limit).ms;
+    let own = args.time_limit.ms.saturating_add(settle);
+    let own = own.saturating_add(described.start_limit.ms);
     Ok(Duration::from_millis(own) + ALLOWANCE)
 }
 
