@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::trial;
 
 /// The scenarios that are built in, by name.
-pub const BUILT_IN: [(&str, &str); 6] = [
+pub const BUILT_IN: [(&str, &str); 7] = [
     (
         "followers-cut-leader-lost",
         include_str!("../../scenarios/followers-cut-leader-lost.toml"),
@@ -37,6 +37,10 @@ pub const BUILT_IN: [(&str, &str); 6] = [
     (
         "rolling-restart",
         include_str!("../../scenarios/rolling-restart.toml"),
+    ),
+    (
+        "truncation-then-leader-lost",
+        include_str!("../../scenarios/truncation-then-leader-lost.toml"),
     ),
     (
         "pause-beyond-session",
