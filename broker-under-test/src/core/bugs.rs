@@ -16,11 +16,25 @@ pub enum Bug {
     /// A leader ignores every record that deposes it, also after a partition has healed
     /// (KAFKA-1483).
     IgnoresDeposition,
+    /// A consumer is given whatever the leader holds, committed or not (KAFKA-9835).
+    ReadAboveHw,
+    /// A leader counts a member out of the ISR as soon as it has proposed to, though the controller
+    /// may never confirm it (KIP-497).
+    ShrinkBeforeConfirm,
+    /// A replica that becomes a follower cuts its log to its own high watermark, which lags behind
+    /// what is committed (KIP-101).
+    TruncateToHw,
 }
 
 impl Bug {
     /// Every bug, in the order of the command line's help.
-    pub const ALL: [Bug; 2] = [Bug::AckAllOnLocalAppend, Bug::IgnoresDeposition];
+    pub const ALL: [Bug; 5] = [
+        Bug::AckAllOnLocalAppend,
+        Bug::IgnoresDeposition,
+        Bug::ReadAboveHw,
+        Bug::ShrinkBeforeConfirm,
+        Bug::TruncateToHw,
+    ];
 
     /// The name that `--bug` takes.
     #[must_use]
@@ -28,6 +42,9 @@ impl Bug {
         match self {
             Bug::AckAllOnLocalAppend => "ack-all-on-local-append",
             Bug::IgnoresDeposition => "ignores-deposition",
+            Bug::ReadAboveHw => "read-above-hw",
+            Bug::ShrinkBeforeConfirm => "shrink-before-confirm",
+            Bug::TruncateToHw => "truncate-to-hw",
         }
     }
 }
@@ -65,6 +82,24 @@ impl Bugs {
     #[must_use]
     pub fn ignores_deposition(&self) -> bool {
         self.0.contains(&Bug::IgnoresDeposition)
+    }
+
+    /// Consumers read up to the log's end.
+    #[must_use]
+    pub fn read_above_hw(&self) -> bool {
+        self.0.contains(&Bug::ReadAboveHw)
+    }
+
+    /// A proposal that takes members out of the ISR holds at once.
+    #[must_use]
+    pub fn shrink_before_confirm(&self) -> bool {
+        self.0.contains(&Bug::ShrinkBeforeConfirm)
+    }
+
+    /// A new follower drops what lies above its high watermark.
+    #[must_use]
+    pub fn truncate_to_hw(&self) -> bool {
+        self.0.contains(&Bug::TruncateToHw)
     }
 }
 

@@ -52,7 +52,7 @@ impl Replica {
         {
             return FetchStatus::Diverging(epoch, end);
         }
-        let end = if follower.is_some() {
+        let end = if follower.is_some() || ctx.bugs.read_above_hw() {
             self.held
         } else {
             self.hw

@@ -42,6 +42,9 @@ impl Replica {
         following.waiting.written = written;
         // An epoch that this replica opened without a record is nothing its log can show.
         self.epochs.truncate(self.end);
+        if ctx.bugs.truncate_to_hw() {
+            self.truncate(self.hw, fx);
+        }
         self.fetch_attempt += 1;
         self.role = Role::Follower(following);
         fx.push(ReplicaEffect::Progressed);

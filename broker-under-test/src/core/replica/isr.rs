@@ -20,6 +20,8 @@ pub(super) struct PendingIsr {
     isr: Vec<(NodeId, u64)>,
     /// Everything ever proposed on top of this partition epoch, and so perhaps in force.
     maximal: Vec<NodeId>,
+    /// Whether it holds before it is confirmed, which is a bug.
+    holds_at_once: bool,
     /// How often it was sent; a refusal is final only for the first.
     sent: u32,
     /// When to send it again; none while an answer is awaited.
@@ -28,11 +30,11 @@ pub(super) struct PendingIsr {
 
 impl Replica {
     pub(super) fn is_in_maximal_isr(&self, leading: &Leading, node: NodeId) -> bool {
-        self.partition.isr.contains(&node)
-            || leading
-                .pending_isr
-                .as_ref()
-                .is_some_and(|pending| pending.maximal.contains(&node))
+        match &leading.pending_isr {
+            Some(pending) if pending.holds_at_once => pending.maximal.contains(&node),
+            Some(pending) => self.partition.isr.contains(&node) || pending.maximal.contains(&node),
+            None => self.partition.isr.contains(&node),
+        }
     }
 
     /// Size of the maximal ISR.
@@ -104,10 +106,12 @@ impl Replica {
 
     fn propose_isr(&mut self, ctx: &Context<'_>, isr: &[NodeId], fx: &mut Vec<ReplicaEffect>) {
         let with_epochs = self.with_broker_epochs(ctx, isr);
+        let shrinks = isr.len() < self.partition.isr.len();
         if let Role::Leader(leading) = &mut self.role {
             leading.pending_isr = Some(PendingIsr {
                 isr: with_epochs,
                 maximal: isr.to_vec(),
+                holds_at_once: shrinks && ctx.bugs.shrink_before_confirm(),
                 sent: 0,
                 retry_at_ms: None,
             });

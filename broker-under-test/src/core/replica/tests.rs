@@ -352,3 +352,86 @@ fn the_bugs_are_off_unless_switched_on() {
     bench.elect(2);
     assert!(!bench.replica.is_leader());
 }
+
+fn consumer_reads_up_to(bench: &Bench) -> i64 {
+    let want = FetchPartition {
+        tp: TopicPartition::new("log", 0),
+        topic_id: 0,
+        current_leader_epoch: -1,
+        fetch_offset: 0,
+        last_fetched_epoch: -1,
+        max_bytes: 1 << 20,
+        high_watermark: -1,
+    };
+    let ctx = Context {
+        now: Now {
+            mono_ms: bench.now_ms,
+            wall_ms: 0,
+        },
+        node: ME,
+        broker_epoch: 101,
+        timers: &bench.timers,
+        bugs: &bench.bugs,
+        image: &bench.image,
+    };
+    match bench.replica.fetch_status(&ctx, &want, None, false) {
+        FetchStatus::Ready(plan) | FetchStatus::Empty(plan) => plan.end,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_consumer_reads_below_the_high_watermark_and_with_the_bug_above_it() {
+    let mut bench = Bench::new(1);
+    bench.publish();
+    bench.produce(1, 1);
+    bench.written();
+    assert_eq!(bench.replica.high_watermark(), 0);
+    assert_eq!(consumer_reads_up_to(&bench), 0);
+    bench.bugs = Bugs::new(vec![Bug::ReadAboveHw]);
+    assert_eq!(consumer_reads_up_to(&bench), 1);
+}
+
+/// An acks=all send whose followers are silent beyond the lag time.
+fn outcome_while_followers_are_silent(bugs: Vec<Bug>) -> Option<(ErrorCode, i64)> {
+    let mut bench = Bench::new(1);
+    bench.bugs = Bugs::new(bugs);
+    bench.publish();
+    bench.produce(1, -1);
+    bench.written();
+    let (mut outcome, mut proposed) = (None, None);
+    for _ in 0..8 {
+        let fx = bench.tick_after(500);
+        proposed = proposed.or(proposed_isr(&fx));
+        outcome = outcome.or(outcome_of(1, &fx));
+    }
+    assert_eq!(proposed, Some(vec![1]));
+    outcome
+}
+
+#[test]
+fn a_leader_commits_alone_only_once_confirmed_and_with_the_bug_at_once() {
+    assert_eq!(outcome_while_followers_are_silent(vec![]), None);
+    assert_eq!(
+        outcome_while_followers_are_silent(vec![Bug::ShrinkBeforeConfirm]),
+        Some((ErrorCode::NONE, 0))
+    );
+}
+
+#[test]
+fn a_new_follower_keeps_what_lies_above_its_high_watermark_and_with_the_bug_drops_it() {
+    for (bugs, end) in [(vec![], 2), (vec![Bug::TruncateToHw], 1)] {
+        let mut bench = Bench::new(1);
+        bench.bugs = Bugs::new(bugs);
+        bench.publish();
+        for ticket in 1..=2 {
+            bench.produce(ticket, 1);
+            bench.written();
+        }
+        bench.follower_has(2, 1);
+        bench.follower_has(3, 1);
+        assert_eq!(bench.replica.high_watermark(), 1);
+        bench.elect(2);
+        assert_eq!(bench.replica.log_end(), end);
+    }
+}

@@ -106,7 +106,7 @@ fn a_bad_value_is_an_error_with_file_line_and_field() {
             "[canaries]\nevery='soon'\n[[run]]\nname='a'\n",
             2,
             "every",
-            "soon",
+            "number",
         ),
         (
             "[[run]]\nname='a'\n[[canary]]\nbug='none'\nexpect='x'\n",
