@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::trial;
 
 /// The scenarios that are built in, by name.
-pub const BUILT_IN: [(&str, &str); 7] = [
+pub const BUILT_IN: [(&str, &str); 8] = [
     (
         "followers-cut-leader-lost",
         include_str!("../../scenarios/followers-cut-leader-lost.toml"),
@@ -37,6 +37,10 @@ pub const BUILT_IN: [(&str, &str); 7] = [
     (
         "rolling-restart",
         include_str!("../../scenarios/rolling-restart.toml"),
+    ),
+    (
+        "leader-isolated-beyond-lag",
+        include_str!("../../scenarios/leader-isolated-beyond-lag.toml"),
     ),
     (
         "truncation-then-leader-lost",
