@@ -215,7 +215,9 @@ impl Drawn {
                 GrudgeShape::IsolateLeader,
                 GrudgeShape::OneWay,
             ],
-            AimAt::Controller | AimAt::Node(_) => &[GrudgeShape::IsolateOne, GrudgeShape::OneWay],
+            AimAt::Controller | AimAt::Node(_) | AimAt::Follower(_) => {
+                &[GrudgeShape::IsolateOne, GrudgeShape::OneWay]
+            }
             AimAt::Followers => &[GrudgeShape::IsolateEach],
             AimAt::Random | AimAt::All => &GrudgeShape::ALL,
         };

@@ -90,20 +90,18 @@ fn finds_a_leader_that_ignores_its_deposition() {
 #[test]
 fn finds_reads_above_the_high_watermark() {
     let found = finds(Bug::ReadAboveHw);
-    println!("read-above-hw: {found} of 100 seeds");
-    assert!(found >= 30, "found in {found} of 100 seeds");
+    assert!(found >= 80, "found in {found} of 100 seeds");
 }
 
 #[test]
 fn finds_a_leader_that_commits_with_an_isr_that_is_not_confirmed() {
     let found = finds(Bug::ShrinkBeforeConfirm);
-    println!("shrink-before-confirm: {found} of 100 seeds");
-    assert!(found >= 1, "found in {found} of 100 seeds");
+    assert!(found >= 10, "found in {found} of 100 seeds");
 }
 
 #[test]
 fn finds_a_follower_that_truncates_to_its_high_watermark() {
+    // It takes two moves of leadership, or a crash, before a lagging replica has caught up.
     let found = finds(Bug::TruncateToHw);
-    println!("truncate-to-hw: {found} of 100 seeds");
-    assert!(found >= 1, "found in {found} of 100 seeds");
+    assert!(found >= 6, "found in {found} of 100 seeds");
 }

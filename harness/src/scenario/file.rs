@@ -108,13 +108,17 @@ fn time(value: &toml::Value) -> Result<u64, String> {
 }
 
 fn planned(raw: RawFault, id: u64) -> Result<Planned, String> {
+    let nth_follower = |target: &str| target.strip_prefix("follower-")?.parse().ok();
     let at = match raw.target.as_deref() {
         None | Some("random") => AimAt::Random,
         Some("leader") => AimAt::Leader,
         Some("controller") => AimAt::Controller,
         Some("followers") => AimAt::Followers,
         Some("all") => AimAt::All,
-        Some(node) => AimAt::Node(node.to_owned()),
+        Some(other) => match nth_follower(other) {
+            Some(nth @ 1..) => AimAt::Follower(nth),
+            _ => AimAt::Node(other.to_owned()),
+        },
     };
     // Scenarios are staged, not drawn: the same partition is meant each time.
     let aim = Aim {
@@ -169,6 +173,16 @@ mod tests {
         };
         assert!(of("kill").expect("sound").faults[0].is_forever());
         assert!(of("pause").is_err());
+    }
+
+    #[test]
+    fn a_follower_is_aimed_at_by_its_place() {
+        let text = "title='t'\n[[fault]]\nat=1\nlasts=2\nkind='pause'\ntarget='follower-2'\n";
+        let scenario = Scenario::parse("mine", text).expect("sound");
+        let Fault::Pause(pause) = &scenario.faults[0].fault else {
+            panic!("{scenario:?}")
+        };
+        assert_eq!(pause.aim.at, AimAt::Follower(2));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::trial;
 
 /// The scenarios that are built in, by name.
-pub const BUILT_IN: [(&str, &str); 9] = [
+pub const BUILT_IN: [(&str, &str); 10] = [
     (
         "followers-cut-leader-lost",
         include_str!("../../scenarios/followers-cut-leader-lost.toml"),
@@ -45,6 +45,10 @@ pub const BUILT_IN: [(&str, &str); 9] = [
     (
         "rolling-restart",
         include_str!("../../scenarios/rolling-restart.toml"),
+    ),
+    (
+        "leader-isolated-beyond-lag",
+        include_str!("../../scenarios/leader-isolated-beyond-lag.toml"),
     ),
     (
         "truncation-then-leader-lost",

@@ -20,6 +20,9 @@ pub enum AimAt {
     Controller,
     /// All replicas of some partition but its leader.
     Followers,
+    /// The nth replica of some partition that does not lead it, counted from 1,
+    /// in the order in which they are candidates for leadership.
+    Follower(usize),
     All,
     /// A node by its name.
     Node(String),
@@ -56,6 +59,11 @@ impl Aim {
                     .ok_or_else(|| "no controller is known now".to_owned())
             }
             AimAt::Followers => self.followers(view),
+            AimAt::Follower(nth) => {
+                let found = self.followers(view)?.into_iter().nth(nth.saturating_sub(1));
+                let found = found.ok_or_else(|| format!("the partition has no follower {nth}"))?;
+                Ok(vec![found])
+            }
             AimAt::All => Ok(view.nodes.clone()),
             AimAt::Node(name) if view.nodes.contains(name) => Ok(vec![name.clone()]),
             AimAt::Node(name) => Err(format!("there is no node {name}")),
@@ -101,6 +109,7 @@ impl fmt::Display for AimAt {
             AimAt::Leader => f.write_str("leader"),
             AimAt::Controller => f.write_str("controller"),
             AimAt::Followers => f.write_str("followers"),
+            AimAt::Follower(nth) => write!(f, "follower-{nth}"),
             AimAt::All => f.write_str("all"),
             AimAt::Node(name) => f.write_str(name),
         }
@@ -138,6 +147,14 @@ mod tests {
     fn followers_are_all_replicas_but_the_leader() {
         let followers = Aim::new(AimAt::Followers, 0).resolve(&view());
         assert_eq!(followers, Ok(vec!["n1".to_owned(), "n3".to_owned()]));
+    }
+
+    #[test]
+    fn one_follower_is_chosen_by_its_place_among_the_candidates() {
+        let nth = |nth| Aim::new(AimAt::Follower(nth), 7).resolve(&view());
+        assert_eq!(nth(1), Ok(vec!["n1".to_owned()]));
+        assert_eq!(nth(2), Ok(vec!["n3".to_owned()]));
+        assert!(nth(3).is_err());
     }
 
     #[test]

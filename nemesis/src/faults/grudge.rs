@@ -20,8 +20,6 @@ pub enum GrudgeShape {
     IsolateLeader,
     /// Each node aimed at, alone.
     IsolateEach,
-    /// The nodes aimed at from each other; all others still reach them.
-    Apart,
     /// Two sides of half the nodes each.
     Halves,
     /// A minority that holds the node aimed at, against the rest.
@@ -55,7 +53,6 @@ impl GrudgeShape {
         match self {
             GrudgeShape::IsolateOne | GrudgeShape::IsolateLeader => split(order, 1),
             GrudgeShape::IsolateEach => isolate_each(order, aimed),
-            GrudgeShape::Apart => apart(order, aimed),
             GrudgeShape::Halves => split(order, order.len() / 2),
             GrudgeShape::MajorityMinority => split(order, order.len().saturating_sub(1) / 2),
             GrudgeShape::MajoritiesRing => majorities_ring(order),
@@ -88,11 +85,6 @@ fn isolate_each(order: &[String], aimed: usize) -> Grudge {
                 .flat_map(move |b| both(a, b))
         })
         .collect()
-}
-
-fn apart(order: &[String], aimed: usize) -> Grudge {
-    let aimed = &order[..aimed.min(order.len())];
-    isolate_each(aimed, aimed.len())
 }
 
 /// On a ring, each node keeps the nearest neighbours that make a majority with
@@ -157,14 +149,6 @@ mod tests {
         let cuts = GrudgeShape::IsolateOne.grudge(&nodes(3), 1);
         assert_eq!(cuts.len(), 4);
         assert!(cuts.iter().all(|(a, b)| a == "n1" || b == "n1"));
-    }
-
-    #[test]
-    fn nodes_kept_apart_are_still_reached_by_all_others() {
-        let cuts = GrudgeShape::Apart.grudge(&nodes(3), 2);
-        let expected: Grudge = both("n1", "n2").into();
-        assert_eq!(cuts, expected);
-        assert!(GrudgeShape::Apart.grudge(&nodes(3), 1).is_empty());
     }
 
     #[test]
