@@ -48,9 +48,20 @@ pub fn recommendation(cells: &[Value]) -> String {
         .collect();
     sentences.push(match safe.len() {
         0 => format!("No cell of {} is without loss or doubt.", cells.len()),
-        _ => best_of(cells, &safe),
+        _ => best_of(cells, &promising(&safe)),
     });
     sentences.join(" ")
+}
+
+/// Of cells that lost nothing, those whose settings promise as much, if there are any: what is permitted
+/// and was not seen may still come.
+fn promising<'c>(safe: &[&'c Value]) -> Vec<&'c Value> {
+    let promised = |cell: &&&Value| cell["promised"] == "no acknowledged loss";
+    let promised: Vec<&Value> = safe.iter().filter(promised).copied().collect();
+    match promised.is_empty() {
+        true => safe.to_vec(),
+        false => promised,
+    }
 }
 
 fn best_of(cells: &[Value], safe: &[&Value]) -> String {
@@ -65,9 +76,13 @@ fn best_of(cells: &[Value], safe: &[&Value]) -> String {
         return String::new();
     };
     let lost = format!(
-        "{} of {} cells lost nothing; of one such run after another, {}.",
+        "{} of {} cells lost nothing and {} ({}).",
         safe.len(),
         cells.len(),
+        match best["promised"] == "no acknowledged loss" {
+            true => "promise as much",
+            false => "may lose something, by their settings",
+        },
         view::at_most(best)
     );
     let alike: Vec<String> = ordered
@@ -109,11 +124,8 @@ pub fn pairs(cells: &[Value], axes: &[String]) -> Vec<Pair> {
     for (axis, name) in axes.iter().enumerate() {
         for (first, one) in cells.iter().enumerate() {
             let follows = |other: &Value| differ_only_in(one, other, axis);
-            let second = cells.iter().enumerate().skip(first + 1);
-            let second = second
-                .map(|(at, other)| (at, other))
-                .find(|(_, other)| follows(other));
-            if let Some((second, other)) = second {
+            let mut later = cells.iter().enumerate().skip(first + 1);
+            if let Some((second, other)) = later.find(|(_, other)| follows(other)) {
                 pairs.push(Pair {
                     axis: name.clone(),
                     cells: (first, second),

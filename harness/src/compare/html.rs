@@ -143,7 +143,7 @@ fn matrix(compared: &Compared) -> String {
         .collect();
     let cols: String = columns.iter().map(|_| "<col>").collect();
     format!(
-        "<section aria-labelledby=h-mx><h2 id=h-mx>The same faults under other settings</h2>{LEGEND}\
+        "<section aria-labelledby=h-mx><h2 id=h-mx>The same faults under other settings</h2>{}\
          <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Comparison matrix\">\
          <table class=\"mx c{}\"><colgroup><col class=\"c0\">{cols}</colgroup><thead><tr><th>{heads}</thead>\
          <tbody>{body}</tbody></table></div><p class=\"cap\">Share of acknowledged records that were lost \
@@ -151,6 +151,7 @@ fn matrix(compared: &Compared) -> String {
          the runs, the same seeds in each cell. Bar: 95 % interval over whole runs, since records fall together \
          at a fail-over. Where nothing was lost the bar is left out and a bound given: so many runs in a \
          hundred may still lose something. min.insync.replicas is not consulted at acks=0 and 1.</p></section>",
+        legend(),
         columns.len().min(4),
     )
 }
@@ -159,8 +160,27 @@ const SCALE: &str = "<span class=\"sc\"><i style=\"left:3%\">0</i><i style=\"lef
     <i style=\"left:33.5%\">.1</i><i style=\"left:55%\">1</i><i style=\"left:76.5%\">10</i>\
     <i style=\"left:98%\">100 %</i></span>";
 
-const LEGEND: &str = "<div class=\"legend\"><span>kept: nothing lost</span><span>permitted: lost, and the \
-    settings allow it</span><span>broken: the settings forbid it</span><span>unknown: could not be judged</span></div>";
+/// What the marks mean.
+fn legend() -> String {
+    let meanings = [
+        (Fate::Kept, "ok", "kept: nothing lost"),
+        (
+            Fate::Permitted,
+            "perm",
+            "permitted: lost, and the settings allow it",
+        ),
+        (Fate::Broken, "perm", "broken: the settings forbid it"),
+        (Fate::Unknown, "unk", "unknown: could not be judged"),
+    ];
+    let items: String = meanings
+        .iter()
+        .map(|(fate, colour, words)| {
+            let mark = mark(outcome(*fate));
+            format!("<span><span class=\"{colour}\">{mark}</span> {words}</span>")
+        })
+        .collect();
+    format!("<div class=\"legend\">{items}</div>")
+}
 
 fn row_head(row: &[String]) -> String {
     let mut parts = row.iter();
@@ -205,7 +225,7 @@ fn drawn(index: usize, cell: &Value, column: &str, longest_ms: f64) -> String {
     };
     format!(
         "<td data-h=\"{}\"><div class=\"top\"><span class=\"{colour}\">{}</span><b class=\"{colour}\">{shown}</b> \
-         <span>{word}</span><span class=\"no\">cell {}</span></div>{}\
+         <span>{word}</span><span class=\"no\">cell {}</span></div>{}<span class=\"nar\">{SCALE}</span>\
          <div class=\"st\"><span>{lost} of {of}</span><span>{}</span><span>{outage}</span><span>p99 {}</span>\
          <span>{}</span></div><div class=\"st\"><span>promised: {}</span></div><div class=\"st\">{}</div>",
         escaped(column),

@@ -61,6 +61,8 @@ pub fn aggregate(verdicts: &[&Value], time_limit_ms: f64) -> Map<String, Value> 
         put(name, json!(found.sum::<u64>()));
     }
     put("lost_acked_each", json!(each("lost_acked")));
+    let each_lost: Vec<u64> = verdicts.iter().map(|v| losses(v).0).collect();
+    put("lost_or_missing_each", json!(each_lost));
     put("acked_each", json!(each("acked")));
     put("unavailable_ms_each", json!(each("unavailable_ms")));
     let loss = lost_share(verdicts);

@@ -2,9 +2,13 @@
 
 use serde_json::Value;
 use tabled::builder::Builder;
-use tabled::settings::Style;
+use tabled::settings::peaker::PriorityMax;
+use tabled::settings::{Style, Width};
 
 use super::view;
+
+/// Wider than a verdict's table: a comparison is read across.
+const COLUMNS: usize = 160;
 
 /// Draws one row a cell; options that vary beyond the usual three get columns.
 pub fn render(cells: &[Value], axes: &[String]) -> String {
@@ -14,7 +18,13 @@ pub fn render(cells: &[Value], axes: &[String]) -> String {
     for row in rows {
         builder.push_record(row);
     }
-    builder.build().with(Style::sharp()).to_string()
+    let mut table = builder.build();
+    table.with(Style::sharp()).with(
+        Width::wrap(COLUMNS)
+            .keep_words(true)
+            .priority(PriorityMax::right()),
+    );
+    table.to_string()
 }
 
 /// The head and the rows that terminal and Markdown share.
@@ -51,7 +61,10 @@ pub fn columns(cells: &[Value], axes: &[String]) -> (Vec<String>, Vec<Vec<String
 }
 
 fn numbers(cell: &Value) -> [String; 11] {
-    let each = cell["lost_acked_each"].as_array().into_iter().flatten();
+    let each = cell["lost_or_missing_each"]
+        .as_array()
+        .into_iter()
+        .flatten();
     let each: Vec<String> = each.map(view::text).collect();
     let runs = match view::text(&cell["stopped"]).as_str() {
         "precision" | "budget" => format!("{} ({})", cell["runs"], view::stopped(cell)),
@@ -87,7 +100,7 @@ mod tests {
         let cell = json!({ "acks": "all", "min_insync": 2, "unclean_elections": false,
             "varied": ["all", "3"], "runs": 3, "acked": 1000, "unacknowledged": 0, "lost_acked": 0,
             "runs_with_loss": 0, "none_of_these_runs_bound": 0.63, "stopped": "budget",
-            "lost_acked_each": [0, 0, 0], "lost_share": 0.0, "lost_share_interval": [0.0, 0.63],
+            "lost_or_missing_each": [0, 0, 0], "lost_share": 0.0, "lost_share_interval": [0.0, 0.63],
             "duplicates": 0, "unavailable_ms_mean": 1500.0, "unavailable_ms_interval": [900.0, 2100.0],
             "latency_ms": { "p50": 1.0, "p99": 9.0 }, "promised": "no acknowledged loss",
             "seen": "none lost in 3 runs", "valid": 3, "invalid": 0, "unknown": 0 });
@@ -96,7 +109,7 @@ mod tests {
             "retries",
             "3 valid",
             "stopped: budget",
-            "0; at most 63 % of runs lose any",
+            "at most 63 %",
             "1.5 s [0.9, 2.1]",
         ] {
             assert!(table.contains(word), "{word}: {table}");
