@@ -7,9 +7,9 @@ use std::ops::Deref;
 use clap::Command;
 use serde_json::{Map, Value, json};
 
+use super::options::HELP;
 use crate::cli::{Acks, Invocation, TestArgs, test_command, usage};
 
-const RUNS_DEFAULT: usize = 3;
 const CELLS_MAX: usize = 200;
 
 /// One combination of settings.
@@ -45,7 +45,32 @@ impl Cell {
             json!(args.unclean_elections),
         );
         map.insert("varied".to_owned(), json!(self.values));
+        map.insert("time_limit_ms".to_owned(), json!(args.time_limit.ms));
+        map.insert(
+            "replication_factor".to_owned(),
+            json!(args.replication_factor),
+        );
+        map.insert("idempotent".to_owned(), json!(args.idempotent));
         map
+    }
+
+    /// The cell in words: its values of the axes, or what it is where nothing varies.
+    pub fn label(&self, axes: &[String]) -> String {
+        let args: &TestArgs = &self.invocation.args;
+        if axes.is_empty() {
+            let acks = match args.acks {
+                Acks::None => "0",
+                Acks::Leader => "1",
+                Acks::All => "all",
+            };
+            return format!("acks={acks}, min-insync={}", args.min_insync());
+        }
+        let pairs: Vec<String> = axes
+            .iter()
+            .zip(&self.values)
+            .map(|(axis, value)| format!("{axis}={value}"))
+            .collect();
+        pairs.join(", ")
     }
 }
 
@@ -56,13 +81,12 @@ pub struct Comparison {
     /// The names of the options that vary.
     pub axes: Vec<String>,
     pub seeds: Vec<u64>,
-    pub jobs: usize,
 }
 
 impl Comparison {
-    pub fn parse(words: &[String]) -> Result<Comparison, clap::Error> {
-        let (own, rest) = split_own(words)?;
-        let options = tokenize(&test_command(), &rest)?;
+    /// The cells of these options of `test`, with so many seeds.
+    pub fn parse(words: &[String], runs: usize) -> Result<Comparison, clap::Error> {
+        let options = tokenize(&test_command(), words)?;
         let axes: Vec<(String, Vec<String>)> = axes(&options);
         let fixed: Vec<String> = options
             .iter()
@@ -80,57 +104,11 @@ impl Comparison {
             .map(|chosen| cell(&fixed, &axes, &chosen))
             .collect::<Result<Vec<_>, _>>()?;
         let first = cells.first().and_then(|cell| cell.args.seed).unwrap_or(1);
-        let runs = u64::try_from(own.runs).unwrap_or(u64::MAX);
+        let runs = u64::try_from(runs).unwrap_or(u64::MAX);
         let seeds = (first..first.saturating_add(runs)).collect();
         let axes = axes.into_iter().map(|(name, _)| name).collect();
-        Ok(Comparison {
-            cells,
-            axes,
-            seeds,
-            jobs: own.jobs,
-        })
+        Ok(Comparison { cells, axes, seeds })
     }
-}
-
-struct Own {
-    runs: usize,
-    jobs: usize,
-}
-
-/// Takes the options of `compare` itself out.
-fn split_own(words: &[String]) -> Result<(Own, Vec<String>), clap::Error> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let (mut own, mut rest) = (
-        Own {
-            runs: RUNS_DEFAULT,
-            jobs: cores,
-        },
-        Vec::new(),
-    );
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        let (name, attached) = match word.split_once('=') {
-            Some((name, value)) => (name, Some(value.to_owned())),
-            None => (word.as_str(), None),
-        };
-        let slot = match name {
-            "--runs" => &mut own.runs,
-            "--jobs" => &mut own.jobs,
-            _ => {
-                rest.push(word.clone());
-                continue;
-            }
-        };
-        let value = attached
-            .or_else(|| words.next().cloned())
-            .unwrap_or_default();
-        *slot = value
-            .parse()
-            .ok()
-            .filter(|n| (1..=1000).contains(n))
-            .ok_or_else(|| usage(&format!("{name} needs a number from 1 to 1000")))?;
-    }
-    Ok((own, rest))
 }
 
 /// One option as one word.
@@ -194,13 +172,10 @@ fn tokenize(command: &Command, words: &[String]) -> Result<Vec<Given>, clap::Err
 }
 
 fn help() -> clap::Error {
-    let text = "Options of `plimsoll test`, each of which may be repeated to make a cell for each \
-                value, and:\n      --runs <N>  Runs a cell, with the same seeds in each \
-                [default: 3]\n      --jobs <N>  Labs at a time [default: the number of cores]\n";
-    let command = test_command().name("plimsoll compare").after_help(text);
+    let command = test_command().name("plimsoll compare").after_help(HELP);
     match command.try_get_matches_from(["--help"]) {
         Err(help) => help,
-        Ok(_) => usage(text),
+        Ok(_) => usage(HELP),
     }
 }
 
@@ -257,13 +232,13 @@ mod tests {
 
     fn parse(line: &str) -> Result<Comparison, clap::Error> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        Comparison::parse(&words)
+        Comparison::parse(&words, 4)
     }
 
     #[test]
     fn repeated_options_make_cells_and_others_are_fixed() {
         let line = "--acks 1 --acks all --unclean-elections --unclean-elections=false \
-                    --faults kill,pause --runs 4 --seed 10";
+                    --faults kill,pause --seed 10";
         let comparison = parse(line).expect("sound");
         assert_eq!(comparison.axes, ["acks", "unclean-elections"]);
         assert_eq!(comparison.cells.len(), 4);
@@ -287,7 +262,6 @@ mod tests {
             .expect_err("4 of 3")
             .to_string();
         assert!(error.contains("--min-insync 4"), "{error}");
-        assert!(parse("--runs nine").is_err());
         assert!(parse("--no-such 1").is_err());
     }
 }

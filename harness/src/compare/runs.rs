@@ -1,11 +1,14 @@
 //! Running the cells: each run is `plimsoll test` as a process of its own,
 //! several at a time, the same seeds in each cell.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use super::cells::Comparison;
+use super::folder::{Folder, Line, Log};
+use super::schedule::Schedule;
+use super::summary::summary;
 use super::words_of;
 use crate::child_run::{self, Bounds, Outcome};
 use crate::trial::own_exe;
@@ -18,33 +21,87 @@ pub struct RunResult {
     pub failure: Option<String>,
 }
 
-type Results = BTreeMap<(usize, usize), RunResult>;
+/// What the threads share.
+struct Shared<'a> {
+    schedule: &'a mut Schedule,
+    log: Log,
+    failures: Vec<String>,
+}
 
-/// Runs every cell with every seed; results by (cell, run).
-pub fn run_all(comparison: &Comparison) -> anyhow::Result<Results> {
+/// Makes every run that the schedule asks for; gives why those without a verdict have none.
+pub fn run_all(
+    comparison: &Comparison,
+    folder: &Folder,
+    log: Log,
+    schedule: &mut Schedule,
+    jobs: usize,
+) -> anyhow::Result<Vec<String>> {
     let exe = own_exe()?;
-    // Seed by seed, so that a comparison that is cut short is still fair.
-    let work: Vec<(usize, usize)> = (0..comparison.seeds.len())
-        .flat_map(|run| (0..comparison.cells.len()).map(move |cell| (cell, run)))
-        .collect();
-    let (next, results) = (AtomicUsize::new(0), Mutex::new(Results::new()));
+    let start = Instant::now();
+    let shared = Mutex::new(Shared {
+        schedule,
+        log,
+        failures: Vec::new(),
+    });
+    let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
     std::thread::scope(|scope| {
-        for _ in 0..comparison.jobs.min(work.len()) {
+        for _ in 0..jobs.max(1) {
             scope.spawn(|| {
-                while let Some((cell, run)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let words = words_of(&comparison.cells[*cell], comparison.seeds[*run]);
+                loop {
+                    // The lock is given back before the run begins.
+                    let next = lock().schedule.next(start.elapsed());
+                    let Some((cell, run)) = next else { break };
+                    let seed = comparison.seeds[run];
+                    let words = words_of(&comparison.cells[cell], seed, &folder.runs());
                     let result = run_one(&exe, &words);
-                    let mut all = results.lock().unwrap_or_else(PoisonError::into_inner);
-                    all.insert((*cell, *run), result);
-                    eprintln!("compare: {} of {} runs done", all.len(), work.len());
+                    lock().note(comparison, folder, (cell, run), result);
                 }
             });
         }
     });
-    Ok(results.into_inner().unwrap_or_else(PoisonError::into_inner))
+    let shared = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(shared.failures)
 }
 
-fn run_one(exe: &std::path::Path, words: &[String]) -> RunResult {
+impl Shared<'_> {
+    fn note(
+        &mut self,
+        comparison: &Comparison,
+        folder: &Folder,
+        (cell, run): (usize, usize),
+        result: RunResult,
+    ) {
+        match result.verdict {
+            Some(verdict) => {
+                let line = Line {
+                    cell,
+                    settings: comparison.cells[cell].label(&comparison.axes),
+                    run,
+                    seed: comparison.seeds[run],
+                    folder: relative(folder.path(), &verdict),
+                    verdict: summary(&verdict),
+                };
+                if let Err(error) = self.log.append(&line) {
+                    let failure = format!("runs.jsonl cannot be written: {error}");
+                    self.failures.push(failure);
+                }
+                self.schedule.finished(cell, run, line.verdict);
+            }
+            None => self.failures.extend(result.failure),
+        }
+        let (done, all) = self.schedule.progress();
+        eprintln!("compare: {done} of {all} runs done");
+    }
+}
+
+/// The run's folder as seen from the comparison's, so that the whole can be moved.
+fn relative(folder: &Path, verdict: &serde_json::Value) -> Option<String> {
+    let run = Path::new(verdict["run"].as_str()?);
+    let inside = run.strip_prefix(folder).unwrap_or(run);
+    Some(inside.display().to_string())
+}
+
+fn run_one(exe: &Path, words: &[String]) -> RunResult {
     // A comparison runs to its end; its runs end when it is killed.
     let unbounded = Bounds {
         limit: None,

@@ -1,97 +1,92 @@
-//! The table of a comparison, for people.
+//! The table of a comparison, for people at a terminal.
 
 use serde_json::Value;
 use tabled::builder::Builder;
-use tabled::settings::Style;
+use tabled::settings::peaker::PriorityMax;
+use tabled::settings::{Style, Width};
+
+use super::view;
+
+/// Wider than a verdict's table: a comparison is read across.
+const COLUMNS: usize = 160;
 
 /// Draws one row a cell; options that vary beyond the usual three get columns.
 pub fn render(cells: &[Value], axes: &[String]) -> String {
-    let shown = ["acks", "min-insync", "unclean-elections"];
-    let extra: Vec<(usize, &String)> = axes
-        .iter()
-        .enumerate()
-        .filter(|(_, name)| !shown.contains(&name.as_str()))
-        .collect();
+    let (head, rows) = columns(cells, axes);
     let mut builder = Builder::default();
-    let mut head: Vec<String> = ["acks", "min ISR", "unclean"].map(str::to_owned).into();
-    head.extend(extra.iter().map(|(_, name)| (*name).clone()));
-    head.extend(
-        [
-            "runs",
-            "acked",
-            "lost",
-            "lost share [95 %]",
-            "lost a run",
-            "dup.",
-            "unavailable",
-            "p50",
-            "p99",
-            "verdicts",
-        ]
-        .map(str::to_owned),
-    );
     builder.push_record(head);
-    for cell in cells {
-        let mut row = vec![
-            text(&cell["acks"]),
-            text(&cell["min_insync"]),
-            unclean(cell),
-        ];
-        row.extend(extra.iter().map(|(index, _)| text(&cell["varied"][*index])));
-        row.extend(numbers(cell));
+    for row in rows {
         builder.push_record(row);
     }
-    builder.build().with(Style::sharp()).to_string()
+    let mut table = builder.build();
+    table.with(Style::sharp()).with(
+        Width::wrap(COLUMNS)
+            .keep_words(true)
+            .priority(PriorityMax::right()),
+    );
+    table.to_string()
 }
 
-fn text(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
-}
-
-fn unclean(cell: &Value) -> String {
-    if cell["unclean_elections"] == Value::Bool(true) {
-        "on"
-    } else {
-        "off"
-    }
-    .to_owned()
-}
-
-fn numbers(cell: &Value) -> [String; 10] {
-    let percent = |value: &Value| value.as_f64().unwrap_or(0.0) * 100.0;
-    let interval = &cell["lost_share_interval"];
-    let point = percent(&cell["lost_share"]);
-    let share = if cell["runs"].as_u64().unwrap_or(0) < 2 {
-        format!("{point:.3} % [one run]")
-    } else {
-        let (low, high) = (percent(&interval[0]), percent(&interval[1]));
-        format!("{point:.3} % [{low:.3}, {high:.3}]")
+/// The head and the rows that terminal and Markdown share.
+pub fn columns(cells: &[Value], axes: &[String]) -> (Vec<String>, Vec<Vec<String>>) {
+    let further = view::further_axes(axes);
+    let mut head: Vec<String> = ["acks", "min ISR", "unclean"].map(str::to_owned).into();
+    head.extend(further.iter().map(|(_, name)| (*name).clone()));
+    let names = [
+        "runs",
+        "acked",
+        "lost",
+        "lost share [95 %]",
+        "lost a run",
+        "dup.",
+        "no write",
+        "p50",
+        "p99",
+        "promised / seen",
+        "verdicts",
+    ];
+    head.extend(names.map(str::to_owned));
+    let row = |cell: &Value| {
+        let mut row = vec![
+            view::text(&cell["acks"]),
+            view::text(&cell["min_insync"]),
+            view::unclean(cell).to_owned(),
+        ];
+        let varied = |index: &usize| view::text(&cell["varied"][*index]);
+        row.extend(further.iter().map(|(index, _)| varied(index)));
+        row.extend(numbers(cell));
+        row
     };
-    let each: Vec<String> = cell["lost_acked_each"]
+    (head, cells.iter().map(row).collect())
+}
+
+fn numbers(cell: &Value) -> [String; 11] {
+    let each = cell["lost_or_missing_each"]
         .as_array()
         .into_iter()
-        .flatten()
-        .map(text)
-        .collect();
-    let ms = |value: &Value| format!("{:.1} ms", value.as_f64().unwrap_or(0.0));
-    let seconds = cell["unavailable_ms_mean"].as_f64().unwrap_or(0.0) / 1000.0;
-    let verdicts = format!(
-        "{} valid, {} invalid, {} unknown",
-        cell["valid"], cell["invalid"], cell["unknown"]
-    );
+        .flatten();
+    let each: Vec<String> = each.map(view::text).collect();
+    let runs = match view::text(&cell["stopped"]).as_str() {
+        "precision" | "budget" => format!("{} ({})", cell["runs"], view::stopped(cell)),
+        _ => view::text(&cell["runs"]),
+    };
+    let (lost, acked) = view::lost_of(cell);
     [
-        text(&cell["runs"]),
-        text(&cell["acked"]),
-        text(&cell["lost_acked"]),
-        share,
+        runs,
+        acked,
+        lost,
+        view::lost_share(cell),
         each.join(" "),
-        text(&cell["duplicates"]),
-        format!("{seconds:.1} s"),
-        ms(&cell["latency_ms"]["p50"]),
-        ms(&cell["latency_ms"]["p99"]),
-        verdicts,
+        view::text(&cell["duplicates"]),
+        view::outage(cell),
+        view::time(&cell["latency_ms"]["p50"]),
+        view::time(&cell["latency_ms"]["p99"]),
+        format!(
+            "{} / {}",
+            view::text(&cell["promised"]),
+            view::text(&cell["seen"])
+        ),
+        view::verdicts(cell),
     ]
 }
 
@@ -103,14 +98,21 @@ mod tests {
     #[test]
     fn every_cell_is_a_row_and_every_further_option_a_column() {
         let cell = json!({ "acks": "all", "min_insync": 2, "unclean_elections": false,
-            "varied": ["all", "3"], "runs": 3, "acked": 1000, "lost_acked": 0,
-            "lost_acked_each": [0, 0, 0], "lost_share": 0.0, "lost_share_interval": [0.0, 0.0],
-            "duplicates": 0, "unavailable_ms_mean": 1500.0, "latency_ms": { "p50": 1.0, "p99": 9.0 },
-            "valid": 3, "invalid": 0, "unknown": 0 });
+            "varied": ["all", "3"], "runs": 3, "acked": 1000, "unacknowledged": 0, "lost_acked": 0,
+            "runs_with_loss": 0, "none_of_these_runs_bound": 0.63, "stopped": "budget",
+            "lost_or_missing_each": [0, 0, 0], "lost_share": 0.0, "lost_share_interval": [0.0, 0.63],
+            "duplicates": 0, "unavailable_ms_mean": 1500.0, "unavailable_ms_interval": [900.0, 2100.0],
+            "latency_ms": { "p50": 1.0, "p99": 9.0 }, "promised": "no acknowledged loss",
+            "seen": "none lost in 3 runs", "valid": 3, "invalid": 0, "unknown": 0 });
         let table = render(&[cell], &["acks".to_owned(), "retries".to_owned()]);
-        assert!(
-            table.contains("retries") && table.contains("3 valid"),
-            "{table}"
-        );
+        for word in [
+            "retries",
+            "3 valid",
+            "stopped: budget",
+            "at most 63 %",
+            "1.5 s [0.9, 2.1]",
+        ] {
+            assert!(table.contains(word), "{word}: {table}");
+        }
     }
 }

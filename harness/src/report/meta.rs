@@ -39,8 +39,8 @@ impl RunMeta {
         if let Some(replay) = header.extra.get("replay").and_then(Value::as_str) {
             meta.replay = Some(replay.to_owned());
         }
-        let text = |name: &str| Some(header.extra.get(name)?.as_str()?.to_owned());
-        meta.started_utc = text("started_utc");
+        let started = header.extra.get("started_utc").and_then(Value::as_str);
+        meta.started_utc = started.map(str::to_owned);
         meta.time_limit_ms = header.extra.get("time_limit_ms").and_then(Value::as_u64);
         meta.settings = recorded_settings(header);
         meta.environment = recorded_pairs(header, "environment");

@@ -12,9 +12,9 @@ mod html;
 mod junit;
 mod losses;
 mod lost;
-mod markdown;
+pub mod markdown;
 mod meta;
-mod numbers;
+pub mod numbers;
 mod object;
 mod scene;
 mod terminal;
@@ -31,10 +31,16 @@ use serde::Serialize;
 use crate::evidence::DiskEvidence;
 
 pub use html::{object_page, page};
-pub use losses::LossReport;
+pub use losses::{LossReport, csv_field};
 pub use meta::RunMeta;
 pub use object::{object, object_json};
 pub use terminal::terminal;
+
+/// What other pages are made of.
+pub mod parts {
+    pub use super::headline::Outcome;
+    pub use super::html::{class, document, escaped, mark};
+}
 
 /// verdict.json: the verdict, and the loss report beside it.
 #[derive(Serialize)]

@@ -164,6 +164,34 @@ fn compare_gives_one_cell_for_each_combination() {
 }
 
 #[test]
+fn a_comparison_that_was_cut_short_goes_on_and_leaves_its_files() {
+    let bench = Bench::new();
+    let line = "compare --acks 1 --acks 0 --runs 1 --time-limit 2 --faults none --out kept";
+    let output = bench.run(line);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let kept = bench.path().join("kept");
+    for name in ["compare.html", "compare.md", "compare.csv", "compare.json"] {
+        assert!(kept.join(name).exists(), "{name} is missing: {said}");
+    }
+    // As a kill -9 leaves it: one run is whole, the next is torn.
+    let runs = kept.join("runs.jsonl");
+    let whole = std::fs::read_to_string(&runs).expect("a line a run");
+    assert_eq!(whole.lines().count(), 2);
+    let first = whole.find('\n').expect("a line") + 1;
+    std::fs::write(&runs, &whole[..first + 30]).expect("room");
+    let output = bench.run("compare --resume kept");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let again = std::fs::read_to_string(&runs).expect("a line a run");
+    assert_eq!(again.lines().count(), 2, "one run was made again: {said}");
+    assert!(again.starts_with(&whole[..first]), "the whole run stayed");
+    let refused = bench.run("compare --resume kept --acks all");
+    assert_eq!(refused.status.code(), Some(64));
+    assert_eq!(bench.run(line).status.code(), Some(3), "no overwriting");
+}
+
+#[test]
 fn the_recovery_story_comes_out_as_it_must() {
     let bench = Bench::new();
     let output = bench.run("scenario isr-recovery");

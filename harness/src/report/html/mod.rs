@@ -36,7 +36,8 @@ use super::faults::fault_windows;
 use super::headline::headline;
 use super::losses::LossReport;
 use super::timeline::Timeline;
-use escape::escaped;
+pub use escape::escaped;
+pub use marks::{class, mark};
 pub use object_page::object_page;
 
 const CSS: &str = include_str!("page.css");
@@ -67,7 +68,7 @@ pub fn page(history: &History, verdict: &Verdict, meta: &RunMeta, losses: &LossR
 }
 
 /// A page around its sections.
-fn document(title: &str, sections: &str, scripts: &str) -> String {
+pub fn document(title: &str, sections: &str, scripts: &str) -> String {
     format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\

@@ -23,7 +23,7 @@ use crate::evidence::DiskEvidence;
 pub use questions::Answer;
 pub use recovery::{KindOfFault, Recovery, Spread};
 pub use resolve::{LastSeen, Resolved};
-pub use rows::lost_csv;
+pub use rows::{csv_field, lost_csv};
 pub use stage::{Loss, Stage, fault_of};
 
 use recovery::{by_kind, recoveries};

@@ -20,7 +20,7 @@ const LEFT_OUT: [&str; 2] = ["lost-write", "not-recovered"];
 pub fn lost_csv(history: &History, verdict: &Verdict, losses: &LossReport) -> String {
     let mut text = format!("{HEAD}\n");
     let mut row = |fields: [String; 15]| {
-        let fields: Vec<String> = fields.iter().map(|field| quoted(field)).collect();
+        let fields: Vec<String> = fields.iter().map(|field| csv_field(field)).collect();
         text.push_str(&fields.join(","));
         text.push('\n');
     };
@@ -129,7 +129,7 @@ fn unacked_but_present(history: &History) -> Vec<(String, i64, i64)> {
 
 /// A field as RFC 4180 has it. A leading character that a spreadsheet would take for a formula is
 /// disarmed, unless it begins a number.
-fn quoted(field: &str) -> String {
+pub fn csv_field(field: &str) -> String {
     let formula = field.starts_with(['=', '+', '@', '\t', '\r'])
         || (field.starts_with('-') && field.parse::<f64>().is_err());
     let field = match formula {
