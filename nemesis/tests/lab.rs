@@ -12,7 +12,8 @@ use plimsoll_nemesis::faults::{
     Aim, AimAt, ClusterView, Fault, GrudgeShape, Kill, KillHow, Partition, Pause, Plane, PlanePorts,
 };
 use plimsoll_nemesis::inject::{
-    Composed, CutNemesis, Injection, KillNemesis, Nemesis, PauseNemesis, Target, Targets,
+    Composed, CutMeans, CutNemesis, CutTable, Injection, KillNemesis, Nemesis, PauseNemesis,
+    RuleTable, Target, Targets,
 };
 use plimsoll_nemesis::lab::{self, Lab, LabPlan, Launch, Place, Stage};
 use plimsoll_nemesis::schedule::Planned;
@@ -48,11 +49,13 @@ fn front(name: &str) -> ExitCode {
     }
 }
 
-const INSIDE: [&str; 6] = [
+const INSIDE: [&str; 8] = [
     "a_process_of_the_lab_hears_sigterm",
     "nodes_reach_each_other_at_addresses_of_their_own",
     "a_one_way_cut_stops_open_connections_and_new_ones_until_it_heals",
     "a_cut_of_one_plane_leaves_the_other_ports_open",
+    "a_one_way_cut_by_iptables_stops_open_connections_and_new_ones_until_it_heals",
+    "a_cut_of_one_plane_by_iptables_leaves_the_other_ports_open",
     "a_paused_process_stands_still_and_a_killed_one_comes_back",
     "the_hosts_clock_cannot_be_set",
 ];
@@ -123,8 +126,14 @@ fn world_readable_copy(exe: &Path, folder: &Path) -> PathBuf {
 fn run_inside(name: &str) {
     match name {
         "nodes_reach_each_other_at_addresses_of_their_own" => nodes_reach_each_other(),
-        "a_one_way_cut_stops_open_connections_and_new_ones_until_it_heals" => one_way_cut(),
-        "a_cut_of_one_plane_leaves_the_other_ports_open" => cut_of_one_plane(),
+        "a_one_way_cut_stops_open_connections_and_new_ones_until_it_heals" => one_way_cut(nft),
+        "a_cut_of_one_plane_leaves_the_other_ports_open" => cut_of_one_plane(nft),
+        "a_one_way_cut_by_iptables_stops_open_connections_and_new_ones_until_it_heals" => {
+            one_way_cut(rules);
+        }
+        "a_cut_of_one_plane_by_iptables_leaves_the_other_ports_open" => {
+            cut_of_one_plane(rules);
+        }
         "a_paused_process_stands_still_and_a_killed_one_comes_back" => pause_and_kill(),
         "the_hosts_clock_cannot_be_set" => clock_cannot_be_set(),
         "a_process_of_the_lab_hears_sigterm" => sigterm_is_heard(),
@@ -206,13 +215,24 @@ fn install(nemesis: &mut dyn Nemesis, planned: &Planned, targets: &mut Targets) 
 
 /// What n1 sends is dropped; what it is sent still arrives. An open connection
 /// is cut as well as a new one.
-fn one_way_cut() {
+/// A way to cut, made once the lab stands.
+type Means = fn() -> Box<dyn CutMeans>;
+
+fn nft() -> Box<dyn CutMeans> {
+    Box::new(CutTable::create().expect("a table of cuts"))
+}
+
+fn rules() -> Box<dyn CutMeans> {
+    Box::<RuleTable>::default()
+}
+
+fn one_way_cut(means: Means) {
     let lab = build();
     let (n1, n2) = (lab.place("n1").expect("n1"), lab.place("n2").expect("n2"));
     let listener = listen(n2, 9092);
     let mut open = connect(n1, n2.addr(), 9092, PATIENCE).expect("before the cut");
     let (mut accepted, _) = listener.accept().expect("a connection");
-    let mut nemesis = CutNemesis::new(&lab, ports(), true).expect("a table of cuts");
+    let mut nemesis = CutNemesis::new(means(), &lab, ports(), true);
     let mut targets = Targets::new();
     install(
         &mut nemesis,
@@ -240,12 +260,12 @@ fn one_way_cut() {
     connect(n1, n2.addr(), 9092, PATIENCE).expect("after the heal");
 }
 
-fn cut_of_one_plane() {
+fn cut_of_one_plane(means: Means) {
     let lab = build();
     let (n1, n2) = (lab.place("n1").expect("n1"), lab.place("n2").expect("n2"));
     let _replication = listen(n2, 9093);
     let _controller = listen(n2, 9094);
-    let mut nemesis = CutNemesis::new(&lab, ports(), false).expect("a table of cuts");
+    let mut nemesis = CutNemesis::new(means(), &lab, ports(), false);
     let mut targets = Targets::new();
     install(
         &mut nemesis,
@@ -291,8 +311,8 @@ impl Target for Sleeper {
     fn addr(&self) -> Ipv4Addr {
         self.place.addr()
     }
-    fn netns(&self) -> Option<&Place> {
-        Some(&self.place)
+    fn netns(&self) -> Option<Place> {
+        Some(self.place.clone())
     }
     fn expect_down(&mut self) {}
     fn reaped(&mut self, within: Duration) -> std::io::Result<bool> {
@@ -393,7 +413,7 @@ fn sigterm_is_heard() {
 /// Builds a lab with a process in it, says so, and waits to be killed.
 fn hang() {
     let lab = build();
-    let _cuts = CutNemesis::new(&lab, ports(), true).expect("a table of cuts");
+    let _cuts = CutNemesis::new(nft(), &lab, ports(), true);
     let place = lab.place("n1").expect("n1");
     let mut child = place
         .command("sleep")

@@ -98,6 +98,15 @@ impl FaultPlane {
     }
 }
 
+/// What drops the packets of a partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CutWith {
+    /// One table on the lab's bridge
+    Nft,
+    /// Rules in the network namespace of each node
+    Iptables,
+}
+
 /// What goes to stdout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -208,6 +217,9 @@ pub struct TestArgs {
     pub lost_nodes: u16,
     #[arg(long, value_enum, default_value = "all")]
     pub fault_plane: FaultPlane,
+    /// What drops the packets of a partition [default: nft; containers: iptables]
+    #[arg(long, value_enum)]
+    pub cut_with: Option<CutWith>,
     /// Mean time from one fault to the next
     #[arg(long, default_value = "5s", value_parser = parse_duration)]
     pub fault_interval: Duration,

@@ -127,8 +127,8 @@ impl Target for Node {
         self.spec.addr
     }
 
-    fn netns(&self) -> Option<&Place> {
-        self.place.as_ref()
+    fn netns(&self) -> Option<Place> {
+        self.place.clone()
     }
 
     fn expect_down(&mut self) {

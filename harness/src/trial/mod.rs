@@ -15,13 +15,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context;
-use plimsoll_nemesis::inject::{Composed, CutNemesis, KillNemesis, Nemesis, PauseNemesis};
+use plimsoll_nemesis::inject::{
+    Composed, CutMeans, CutNemesis, CutTable, KillNemesis, Nemesis, PauseNemesis, RuleTable,
+};
 use plimsoll_nemesis::lab::{Lab, LabPlan};
 
 use self::plan::Plan;
 use self::progress::Progress;
 use self::system::Found;
-use crate::cli::{Invocation, Where};
+use crate::cli::{CutWith, Invocation, Where};
 use crate::evidence;
 use crate::exit::Exit;
 use crate::journal::Recorder;
@@ -138,7 +140,11 @@ fn nemesis(plan: &Plan<'_>, lab: Option<&Lab>) -> anyhow::Result<Box<dyn Nemesis
     if let Some(lab) = lab.filter(|_| plan.cuts_the_network()) {
         let pinned = plan.invocation.args.clients != Placement::Everywhere;
         let planes = plan.found.description.ports.planes();
-        members.push(Box::new(CutNemesis::new(lab, planes, pinned)?));
+        let means: Box<dyn CutMeans> = match plan.invocation.args.cut_with.unwrap_or(CutWith::Nft) {
+            CutWith::Nft => Box::new(CutTable::create()?),
+            CutWith::Iptables => Box::<RuleTable>::default(),
+        };
+        members.push(Box::new(CutNemesis::new(means, lab, planes, pinned)));
     }
     Ok(Box::new(Composed::new(members)))
 }

@@ -6,16 +6,15 @@ use std::net::Ipv4Addr;
 
 use super::links::LinkMap;
 use super::proof::prove;
-use super::table::CutTable;
+use super::table::CutMeans;
 use super::{InjectError, Injection, Installed, Nemesis, Targets, wrong_kind};
 use crate::faults::{ClusterView, Fault, FaultKind, Grudge, Partition, Plane, PlanePorts};
 use crate::lab::{Lab, Place};
 use crate::schedule::Planned;
 
 /// Cuts the lab's network.
-#[derive(Debug)]
 pub struct CutNemesis {
-    table: CutTable,
+    means: Box<dyn CutMeans>,
     links: LinkMap,
     places: BTreeMap<Ipv4Addr, Place>,
     /// Whether any client follows a node, so that the client plane can be cut.
@@ -23,21 +22,47 @@ pub struct CutNemesis {
 }
 
 impl CutNemesis {
-    /// Makes the table of cuts in a lab that stands.
+    /// Cuts in a lab that stands.
     pub fn new(
+        means: Box<dyn CutMeans>,
         lab: &Lab,
         ports: PlanePorts,
         pinned_clients: bool,
-    ) -> Result<CutNemesis, InjectError> {
-        Ok(CutNemesis {
-            table: CutTable::create()?,
+    ) -> CutNemesis {
+        CutNemesis {
+            means,
             links: LinkMap::new(lab.places(), ports),
             places: lab
                 .places()
                 .map(|place| (place.addr(), place.clone()))
                 .collect(),
             pinned_clients,
-        })
+        }
+    }
+
+    /// Cuts nodes that have namespaces of their own, which their targets tell.
+    pub fn of_nodes(
+        means: Box<dyn CutMeans>,
+        nodes: BTreeMap<String, Ipv4Addr>,
+        ports: PlanePorts,
+    ) -> CutNemesis {
+        CutNemesis {
+            means,
+            links: LinkMap::of_nodes(nodes, ports),
+            places: BTreeMap::new(),
+            pinned_clients: false,
+        }
+    }
+
+    /// Takes in where the nodes live now; one that is down lives nowhere.
+    fn follow(&mut self, targets: &Targets) -> Result<(), InjectError> {
+        for target in targets.values() {
+            match target.netns() {
+                Some(place) => self.places.insert(target.addr(), place),
+                None => self.places.remove(&target.addr()),
+            };
+        }
+        self.means.moved(&self.places)
     }
 
     fn install(
@@ -47,9 +72,10 @@ impl CutNemesis {
         grudge: Grudge,
     ) -> Result<Installed, InjectError> {
         let links = self.links.links(&grudge, cut.plane);
-        let requests = links.requests.clone();
-        self.table.add(planned.id, links)?;
-        match prove(&self.table, &self.places, &requests)? {
+        let mut requests = links.requests.clone();
+        requests.retain(|link| self.places.contains_key(&link.to));
+        self.means.add(planned.id, links)?;
+        match prove(self.means.as_ref(), &self.places, &requests)? {
             Ok(probes) => {
                 let proof = format!("{probes} connections tried, all dropped");
                 let cuts = grudge.into_iter().collect();
@@ -60,7 +86,7 @@ impl CutNemesis {
                 })
             }
             Err(why) => {
-                self.table.remove(planned.id)?;
+                self.means.remove(planned.id)?;
                 Err(InjectError::NotHeld {
                     id: planned.id,
                     name: planned.fault.name(),
@@ -80,7 +106,7 @@ impl Nemesis for CutNemesis {
         &mut self,
         planned: &Planned,
         view: &ClusterView,
-        _targets: &mut Targets,
+        targets: &mut Targets,
     ) -> Result<Injection, InjectError> {
         let Fault::Partition(cut) = &planned.fault else {
             return Ok(wrong_kind(&planned.fault));
@@ -100,14 +126,17 @@ impl Nemesis for CutNemesis {
                 "too few nodes for this shape".to_owned(),
             ));
         }
+        self.follow(targets)?;
         let mut installed = self.install(planned, cut, grudge)?;
         installed.targets = aimed;
         Ok(Injection::Installed(installed))
     }
 
-    fn heal(&mut self, id: u64, _targets: &mut Targets) -> Result<(), InjectError> {
-        if self.table.remove(id)? && !self.table.read_back()?.holds_just(&self.table.wanted()) {
-            let why = "the kernel's set still holds cuts that were lifted".to_owned();
+    fn heal(&mut self, id: u64, targets: &mut Targets) -> Result<(), InjectError> {
+        // Another fault's heal may have started a node: in its new namespace nothing is cut yet.
+        self.follow(targets)?;
+        if self.means.remove(id)? && !self.means.read_back()?.holds_just(&self.means.wanted()) {
+            let why = "the kernel still holds cuts that were lifted".to_owned();
             return Err(InjectError::NotHealed {
                 id,
                 name: "partition",

@@ -115,9 +115,7 @@ fn end_all(
 
 fn send(target: &mut dyn Target, signal: i32, name: &str) -> Result<(), InjectError> {
     target.expect_down();
-    for pid in target.pids() {
-        super::pause::signal(pid, signal)
-            .map_err(|e| InjectError::io(format!("sending signal {signal} to {name}"), e))?;
-    }
-    Ok(())
+    target
+        .signal(signal)
+        .map_err(|e| InjectError::io(format!("sending signal {signal} to {name}"), e))
 }

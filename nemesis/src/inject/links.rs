@@ -53,6 +53,15 @@ impl LinkMap {
         }
     }
 
+    /// Nodes by name, without clients that follow them.
+    pub fn of_nodes(nodes: BTreeMap<String, Ipv4Addr>, ports: PlanePorts) -> LinkMap {
+        LinkMap {
+            nodes,
+            clients: BTreeMap::new(),
+            ports,
+        }
+    }
+
     /// The links that a grudge on a plane cuts.
     pub fn links(&self, grudge: &Grudge, plane: Plane) -> Links {
         let mut links = Links::default();

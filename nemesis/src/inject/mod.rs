@@ -8,6 +8,7 @@ mod links;
 mod pause;
 mod proc_state;
 mod proof;
+mod rules;
 mod table;
 mod target;
 
@@ -15,7 +16,8 @@ pub use cut::CutNemesis;
 pub use kill::KillNemesis;
 pub use links::{Link, LinkMap};
 pub use pause::PauseNemesis;
-pub use table::CutTable;
+pub use rules::RuleTable;
+pub use table::{CutMeans, CutTable};
 pub use target::{Target, Targets};
 
 use std::io;
@@ -60,6 +62,8 @@ pub enum InjectError {
     Io { doing: String, error: io::Error },
     #[error("nft refused the cuts: {0}")]
     Nft(String),
+    #[error("iptables refused the cuts: {0}")]
+    Iptables(String),
     #[error(transparent)]
     Lab(#[from] LabError),
 }

@@ -18,6 +18,8 @@ const STATE_POLL_EVERY: Duration = Duration::from_micros(500);
 #[derive(Debug, Default)]
 pub struct PauseNemesis {
     stopped: BTreeMap<u64, Vec<i32>>,
+    /// Nodes that are paused by other means than signals.
+    frozen: BTreeMap<u64, Vec<String>>,
 }
 
 impl Nemesis for PauseNemesis {
@@ -51,6 +53,13 @@ impl Nemesis for PauseNemesis {
                 "none of the nodes aimed at runs now".to_owned(),
             ));
         }
+        if let Some(proof) = self.freeze(planned.id, &names, targets)? {
+            return Ok(Injection::Installed(Installed {
+                targets: names,
+                cuts: Vec::new(),
+                proof,
+            }));
+        }
         self.stopped.insert(planned.id, pids.clone());
         let tasks = self.stop(planned, &pids)?;
         let proof = format!("all {tasks} tasks in state T");
@@ -61,7 +70,13 @@ impl Nemesis for PauseNemesis {
         }))
     }
 
-    fn heal(&mut self, id: u64, _targets: &mut Targets) -> Result<(), InjectError> {
+    fn heal(&mut self, id: u64, targets: &mut Targets) -> Result<(), InjectError> {
+        for name in self.frozen.remove(&id).unwrap_or_default() {
+            if let Some(target) = targets.get_mut(&name) {
+                let thawing = |e| InjectError::io(format!("letting {name} go on"), e);
+                target.thaw().map_err(thawing)?;
+            }
+        }
         for pid in self.stopped.remove(&id).unwrap_or_default() {
             match signal(pid, libc::SIGCONT) {
                 // It was killed while it was stopped: there is nothing to let go on.
@@ -83,6 +98,27 @@ impl Nemesis for PauseNemesis {
 }
 
 impl PauseNemesis {
+    /// Pauses nodes that have other means than signals; all nodes of a run are of one kind.
+    fn freeze(
+        &mut self,
+        id: u64,
+        names: &[String],
+        targets: &mut Targets,
+    ) -> Result<Option<String>, InjectError> {
+        let mut proofs = Vec::new();
+        for name in names {
+            let Some(target) = targets.get_mut(name) else {
+                continue;
+            };
+            let pausing = |e| InjectError::io(format!("pausing {name}"), e);
+            if let Some(proof) = target.freeze().map_err(pausing)? {
+                self.frozen.entry(id).or_default().push(name.clone());
+                proofs.push(proof);
+            }
+        }
+        Ok((!proofs.is_empty()).then(|| proofs.join("; ")))
+    }
+
     fn stop(&self, planned: &Planned, pids: &[i32]) -> Result<usize, InjectError> {
         for pid in pids {
             signal(*pid, libc::SIGSTOP)

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::InjectError;
 use super::links::Link;
-use super::table::CutTable;
+use super::table::CutMeans;
 use crate::lab::Place;
 
 const PROOF_MAX: Duration = Duration::from_secs(3);
@@ -19,7 +19,7 @@ const READ_BACK_EVERY: Duration = Duration::from_millis(5);
 
 /// Tries every cut link; gives the number tried, or why one does not hold.
 pub(super) fn prove(
-    table: &CutTable,
+    table: &dyn CutMeans,
     places: &BTreeMap<Ipv4Addr, Place>,
     links: &BTreeSet<Link>,
 ) -> Result<Result<usize, String>, InjectError> {

@@ -13,11 +13,29 @@ use std::net::Ipv4Addr;
 use std::process::{Command, Stdio};
 
 use super::InjectError;
+use crate::lab::Place;
+
 use super::links::{Link, Links};
 
 const TABLE: &str = "bridge plimsoll";
 const REQUESTS: &str = "requests";
 const REPLIES: &str = "replies";
+
+/// A way to drop packets: what is cut now, changed as a whole and read back.
+pub trait CutMeans: Send {
+    /// Cuts the links of one fault.
+    fn add(&mut self, id: u64, links: Links) -> Result<(), InjectError>;
+    /// Lifts the cuts of one fault; true when there were any.
+    fn remove(&mut self, id: u64) -> Result<bool, InjectError>;
+    /// Nodes have new namespaces, perhaps: what is cut now must hold there too.
+    fn moved(&mut self, _places: &BTreeMap<Ipv4Addr, Place>) -> Result<(), InjectError> {
+        Ok(())
+    }
+    /// What must be cut now.
+    fn wanted(&self) -> Links;
+    /// What the kernel has, with the packets dropped by each rule.
+    fn read_back(&self) -> Result<Counted, InjectError>;
+}
 
 /// The cuts of all faults that are installed now.
 #[derive(Debug, Default)]
@@ -40,27 +58,6 @@ impl CutTable {
         Ok(CutTable::default())
     }
 
-    pub(super) fn add(&mut self, id: u64, links: Links) -> Result<(), InjectError> {
-        self.installed.insert(id, links);
-        self.apply()
-    }
-
-    /// Lifts the cuts of one fault; true when there were any.
-    pub(super) fn remove(&mut self, id: u64) -> Result<bool, InjectError> {
-        if self.installed.remove(&id).is_none() {
-            return Ok(false);
-        }
-        self.apply()?;
-        Ok(true)
-    }
-
-    /// What the sets must hold now.
-    pub(super) fn wanted(&self) -> Links {
-        let mut all = Links::default();
-        self.installed.values().for_each(|links| all.extend(links));
-        all
-    }
-
     fn apply(&self) -> Result<(), InjectError> {
         let all = self.wanted();
         let mut script = String::new();
@@ -72,9 +69,29 @@ impl CutTable {
         }
         nft(&script)
     }
+}
 
-    /// Both sets as the kernel has them, with the packets dropped by each element.
-    pub(super) fn read_back(&self) -> Result<Counted, InjectError> {
+impl CutMeans for CutTable {
+    fn add(&mut self, id: u64, links: Links) -> Result<(), InjectError> {
+        self.installed.insert(id, links);
+        self.apply()
+    }
+
+    fn remove(&mut self, id: u64) -> Result<bool, InjectError> {
+        if self.installed.remove(&id).is_none() {
+            return Ok(false);
+        }
+        self.apply()?;
+        Ok(true)
+    }
+
+    fn wanted(&self) -> Links {
+        let mut all = Links::default();
+        self.installed.values().for_each(|links| all.extend(links));
+        all
+    }
+
+    fn read_back(&self) -> Result<Counted, InjectError> {
         Ok(Counted {
             requests: read_set(REQUESTS)?,
             replies: read_set(REPLIES)?,
@@ -84,7 +101,7 @@ impl CutTable {
 
 /// The kernel's sets: packets dropped, by link.
 #[derive(Debug, Default)]
-pub(super) struct Counted {
+pub struct Counted {
     pub requests: BTreeMap<Link, u64>,
     pub replies: BTreeMap<Link, u64>,
 }

@@ -32,6 +32,27 @@ impl Place {
         })
     }
 
+    /// The network namespace of a process that is none of the lab's.
+    pub fn of_process(name: &str, addr: Ipv4Addr, pid: i32) -> Result<Place, LabError> {
+        let path = format!("/proc/{pid}/ns/net");
+        let netns = File::open(path).map_err(LabError::Enter)?;
+        Ok(Place {
+            name: name.to_owned(),
+            addr,
+            netns: Arc::new(netns),
+        })
+    }
+
+    /// Whether both are one namespace.
+    pub fn is_same(&self, other: &Place) -> bool {
+        let of = |place: &Place| {
+            rustix::fs::fstat(&*place.netns)
+                .ok()
+                .map(|stat| (stat.st_dev, stat.st_ino))
+        };
+        Arc::ptr_eq(&self.netns, &other.netns) || (of(self).is_some() && of(self) == of(other))
+    }
+
     pub fn name(&self) -> &str {
         &self.name
     }
