@@ -7,6 +7,8 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use plimsoll_nemesis::faults::FaultKind;
 
 use super::test_args::{TestArgs, Where};
+use crate::systems::SystemChoice;
+use crate::workload::Placement;
 use crate::scenario::{self, Scenario};
 
 /// One checked invocation of `test`.
@@ -77,6 +79,14 @@ fn checked(
 ) -> Result<Invocation, clap::Error> {
     if let Some(conflict) = args.conflict(was_given(&matches, "faults")) {
         return Err(usage(&conflict));
+    }
+    if matches!(args.system, SystemChoice::Compose(_)) {
+        if was_given(&matches, "clients") && args.clients != Placement::Everywhere {
+            return Err(usage(
+                "clients of a compose cluster live outside of it; leave --clients out",
+            ));
+        }
+        args.clients = Placement::Everywhere;
     }
     if args.place == Where::Local {
         args.faults.0.retain(|kind| *kind != FaultKind::Partition);

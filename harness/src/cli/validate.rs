@@ -1,6 +1,6 @@
 //! Combinations that cannot work, each with what to do instead.
 
-use super::test_args::{Acks, TestArgs, Where};
+use super::test_args::{Acks, CutWith, TestArgs, Where};
 use super::values::Duration;
 use crate::systems::SystemChoice;
 use plimsoll_nemesis::faults::FaultKind;
@@ -36,10 +36,17 @@ impl TestArgs {
 
     fn conflict_of_system(&self) -> Option<String> {
         if self.bug.is_some()
-            && !matches!(self.system, SystemChoice::Builtin | SystemChoice::File(_))
+            && !matches!(self.system, SystemChoice::Builtin | SystemChoice::File(_) | SystemChoice::Compose(_))
         {
             return Some(
                 "--bug switches a bug of the built-in broker on; leave --system out".to_owned(),
+            );
+        }
+        let compose = matches!(self.system, SystemChoice::Compose(_));
+        if compose && (self.cut_with == Some(CutWith::Nft) || self.place == Where::Local || self.controllers > 0) {
+            return Some(
+                "a compose cluster runs where its file says and is cut with iptables; leave --cut-with, --where and --controllers out"
+                    .to_owned(),
             );
         }
         let of_kafka = matches!(self.system, SystemChoice::Kafka(_) | SystemChoice::File(_));

@@ -15,6 +15,8 @@ pub enum SystemChoice {
     Kafka(Option<String>),
     /// A description in TOML.
     File(PathBuf),
+    /// Containers of a compose file.
+    Compose(PathBuf),
 }
 
 impl SystemChoice {
@@ -27,6 +29,9 @@ impl SystemChoice {
                 kafka::check_version(version)?;
                 Ok(SystemChoice::Kafka(Some(version.to_owned())))
             }
+            Some(("compose", file)) if !file.is_empty() => {
+                Ok(SystemChoice::Compose(PathBuf::from(file)))
+            }
             _ if std::path::Path::new(text)
                 .extension()
                 .is_some_and(|e| e == "toml") =>
@@ -34,14 +39,15 @@ impl SystemChoice {
                 Ok(SystemChoice::File(PathBuf::from(text)))
             }
             _ => Err(format!(
-                "no system is called \"{text}\"; there are: builtin, kafka, kafka:VERSION, and any description's FILE.toml (see docs/SYSTEMS.md)"
+                "no system is called \"{text}\"; there are: builtin, kafka, kafka:VERSION, compose:FILE.yml, and any description's FILE.toml (see docs/SYSTEMS.md)"
             )),
         }
     }
 
     pub fn description(&self) -> Result<Description, DescriptionError> {
         match self {
-            SystemChoice::Builtin => Description::built_in("builtin"),
+            // What a compose cluster is like is known once it stands.
+            SystemChoice::Builtin | SystemChoice::Compose(_) => Description::built_in("builtin"),
             SystemChoice::Kafka(_) => Description::built_in("kafka"),
             SystemChoice::File(path) => Description::read(path),
         }

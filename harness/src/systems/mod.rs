@@ -2,10 +2,12 @@
 //! node lives, dies and comes back is the same for all systems (`process`).
 
 mod choice;
+mod compose;
 mod described;
 mod description;
 mod kafka;
 mod layout;
+mod node_set;
 mod process;
 
 pub use choice::SystemChoice;
@@ -13,7 +15,9 @@ pub use described::{ClusterSettings, Described};
 pub use description::{Description, State};
 pub use kafka::{Kafka, elr_by_default};
 pub use layout::{Layout, NodeSpec, Ports};
-pub use process::{NodeSet, die_with_parent};
+pub use compose::{Cluster, keep_logs};
+pub use node_set::NodeSet;
+pub use process::die_with_parent;
 
 use std::path::PathBuf;
 use std::process::Command;

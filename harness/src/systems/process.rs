@@ -6,15 +6,15 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::net::Ipv4Addr;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use plimsoll_nemesis::inject::{Target, Targets};
-use plimsoll_nemesis::lab::{Lab, LabError, Place};
+use plimsoll_nemesis::inject::Target;
+use plimsoll_nemesis::lab::{Lab, Place};
 
-use super::{Layout, NodeSpec, System};
+use super::{NodeSpec, System};
 
 const REAP_POLL_EVERY: Duration = Duration::from_millis(1);
 const LOG_TAIL_LINES: usize = 15;
@@ -36,12 +36,70 @@ pub struct Node {
 }
 
 impl Node {
+    /// A node with its folder; nothing is started yet.
+    pub(super) fn new(
+        system: &Arc<dyn System>,
+        spec: &NodeSpec,
+        lab: Option<&Lab>,
+        folder: &Path,
+    ) -> anyhow::Result<Node> {
+        let own = folder.join(&spec.name);
+        fs::create_dir_all(&own)?;
+        let place = lab.map(|lab| lab.place(&spec.name).cloned()).transpose()?;
+        Ok(Node {
+            spec: spec.clone(),
+            place,
+            log: own.join("broker.log"),
+            system: Arc::clone(system),
+            inner: Arc::new(Mutex::new(Inner {
+                child: None,
+                expected_down: false,
+                incarnation: 0,
+            })),
+        })
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.spec.name
+    }
+
+    pub(super) fn prepare(&self) -> anyhow::Result<()> {
+        self.system.prepare(&self.spec)
+    }
+
+    /// How often it was started.
+    pub(super) fn incarnation(&self) -> u64 {
+        self.lock().incarnation
+    }
+
+    /// A sentence with its last words, where it ended by itself.
+    pub(super) fn fallen(&self) -> Option<String> {
+        let status = self.ended_by_itself().ok().flatten()?;
+        Some(format!(
+            "node {} ended by itself ({status}); {}",
+            self.spec.name,
+            self.log_tails()
+        ))
+    }
+
+    /// Ends it and reaps it.
+    pub(super) fn end(&self) {
+        let mut inner = self.lock();
+        inner.expected_down = true;
+        if let Some(child) = &mut inner.child {
+            // A child that has ended already is what is wanted.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        inner.child = None;
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inner> {
         // The state is a few plain fields: still sound if a holder panicked.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn start(&self) -> io::Result<()> {
+    pub(super) fn start(&self) -> io::Result<()> {
         let system = &self.system;
         let mut command = system
             .command(&self.spec)
@@ -163,119 +221,10 @@ impl Target for Node {
     }
 }
 
-/// All nodes of a run; they end with it.
-pub struct NodeSet {
-    nodes: Vec<Node>,
-}
-
-impl NodeSet {
-    /// Makes every node's folder; nothing is started yet.
-    pub fn new(
-        system: &Arc<dyn System>,
-        layout: &Layout,
-        lab: Option<&Lab>,
-        folder: &std::path::Path,
-    ) -> Result<NodeSet, anyhow::Error> {
-        let nodes = layout
-            .nodes
-            .iter()
-            .map(|spec| {
-                let own = folder.join(&spec.name);
-                fs::create_dir_all(&own)?;
-                let place = lab.map(|lab| lab.place(&spec.name).cloned());
-                Ok(Node {
-                    spec: spec.clone(),
-                    place: place
-                        .transpose()
-                        .map_err(|e: LabError| anyhow::anyhow!(e))?,
-                    log: own.join("broker.log"),
-                    system: Arc::clone(system),
-                    inner: Arc::new(Mutex::new(Inner {
-                        child: None,
-                        expected_down: false,
-                        incarnation: 0,
-                    })),
-                })
-            })
-            .collect::<Result<_, anyhow::Error>>()?;
-        Ok(NodeSet { nodes })
-    }
-
-    /// No nodes at all, for a server that is none of ours.
-    pub fn empty() -> NodeSet {
-        NodeSet { nodes: Vec::new() }
-    }
-
-    /// Prepares all nodes, side by side, and starts them.
-    pub fn start_all(&self) -> anyhow::Result<()> {
-        std::thread::scope(|scope| {
-            let each: Vec<_> = self
-                .nodes
-                .iter()
-                .map(|node| scope.spawn(|| node.system.prepare(&node.spec)))
-                .collect();
-            let done = each.into_iter().map(|thread| {
-                let panicked = || Err(anyhow::anyhow!("preparing a node panicked"));
-                thread.join().unwrap_or_else(|_| panicked())
-            });
-            done.collect::<anyhow::Result<Vec<()>>>()
-        })?;
-        Ok(self.nodes.iter().try_for_each(Node::start)?)
-    }
-
-    /// The nodes as what faults are aimed at.
-    pub fn targets(&self) -> Targets {
-        let boxed = |node: &Node| -> Box<dyn Target> { Box::new(node.clone()) };
-        self.nodes
-            .iter()
-            .map(|node| (node.spec.name.clone(), boxed(node)))
-            .collect()
-    }
-
-    /// How often each node was started.
-    pub fn incarnations(&self) -> Vec<(String, u64)> {
-        self.nodes
-            .iter()
-            .map(|node| (node.spec.name.clone(), node.lock().incarnation))
-            .collect()
-    }
-
-    /// A sentence about the first node that ended by itself, with its last words.
-    pub fn fallen(&self) -> Option<String> {
-        self.nodes.iter().find_map(|node| {
-            let status = node.ended_by_itself().ok().flatten()?;
-            Some(format!(
-                "node {} ended by itself ({status}); {}",
-                node.spec.name,
-                node.log_tails()
-            ))
-        })
-    }
-
-    pub fn handle(&self) -> NodeSet {
-        NodeSet {
-            nodes: self.nodes.clone(),
-        }
-    }
-
-    /// Ends all nodes and reaps them.
-    pub fn end_all(&self) {
-        for node in &self.nodes {
-            let mut inner = node.lock();
-            inner.expected_down = true;
-            if let Some(child) = &mut inner.child {
-                // A child that has ended already is what is wanted.
-                let _ = child.kill();
-                let _ = child.wait();
-            }
-            inner.child = None;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::systems::{Layout, NodeSet};
 
     struct Echo;
 

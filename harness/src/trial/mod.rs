@@ -2,6 +2,7 @@
 //! journal, the judgement and the report.
 
 mod conclude;
+mod containers;
 mod enter;
 mod plan;
 mod progress;
@@ -30,12 +31,15 @@ use crate::journal::Recorder;
 use crate::runner::real::{self, Ended, Live, Run};
 use crate::session::Session;
 use crate::store::RunFolder;
-use crate::systems::{Layout, NodeSet, System};
+use crate::systems::{Layout, NodeSet, System, SystemChoice};
 use crate::workload::Placement;
 
 /// Runs `test`: as the front it makes the lab, inside it does the work.
 pub fn test(invocation: &Invocation) -> anyhow::Result<Exit> {
     let found = system::find(&invocation.args)?;
+    if let SystemChoice::Compose(file) = &invocation.args.system {
+        return containers::run(invocation, found, file);
+    }
     match invocation.args.place {
         Where::Local => run(invocation, found, None),
         Where::Lab => in_lab(|| {
@@ -68,11 +72,11 @@ fn run(invocation: &Invocation, found: Found, lab: Option<&Lab>) -> anyhow::Resu
         folder,
     };
     plan.folder.write_json("test.json", &plan.test_json())?;
-    let ended = carry_out(&plan, lab)?;
+    let ended = run_processes(&plan, lab)?;
     conclude::conclude(&plan, ended)
 }
 
-fn carry_out(plan: &Plan<'_>, lab: Option<&Lab>) -> anyhow::Result<Ended> {
+fn run_processes(plan: &Plan<'_>, lab: Option<&Lab>) -> anyhow::Result<Ended> {
     let nodes_folder = plan.folder.nodes();
     let system: Arc<dyn System> = Arc::new(plan.found.system(
         &plan.layout,
@@ -80,19 +84,40 @@ fn carry_out(plan: &Plan<'_>, lab: Option<&Lab>) -> anyhow::Result<Ended> {
         std::path::absolute(&nodes_folder)?,
     ));
     let nodes = NodeSet::new(&system, &plan.layout, lab, &nodes_folder)?;
-    let nemesis = nemesis(plan, lab)?;
+    let ground = Ground {
+        nodes: &nodes,
+        nemesis: nemesis(plan, lab)?,
+        lab,
+        title: system.describe(),
+    };
+    let ended = carry_out(plan, ground);
+    nodes.end_all();
+    keep_evidence(plan, system.as_ref())?;
+    ended
+}
+
+/// What a run stands on.
+struct Ground<'a> {
+    nodes: &'a NodeSet,
+    nemesis: Box<dyn Nemesis>,
+    lab: Option<&'a Lab>,
+    /// The system's name and version.
+    title: String,
+}
+
+fn carry_out(plan: &Plan<'_>, ground: Ground<'_>) -> anyhow::Result<Ended> {
     let start = Instant::now();
-    nodes.start_all().context("starting the nodes")?;
+    ground.nodes.start_all().context("starting the nodes")?;
     let session = Session::new(plan.session_config());
-    let header = plan.header(&session, &system.describe());
+    let header = plan.header(&session, &ground.title);
     let recorder =
         Recorder::create(&plan.folder.journal(), &header, start).context("opening the journal")?;
-    let wiring = plan.wiring(&session, lab)?;
+    let wiring = plan.wiring(&session, ground.lab)?;
     let mut progress = Progress::new(&plan.invocation.args);
     let ended = real::run(Run {
         session,
-        nodes: &nodes,
-        nemesis,
+        nodes: ground.nodes,
+        nemesis: ground.nemesis,
         wiring,
         recorder,
         live: plan
@@ -103,9 +128,7 @@ fn carry_out(plan: &Plan<'_>, lab: Option<&Lab>) -> anyhow::Result<Ended> {
         start,
         watcher: &mut progress,
     });
-    nodes.end_all();
     progress.finish();
-    keep_evidence(plan, system.as_ref())?;
     Ok(ended?)
 }
 
