@@ -48,8 +48,8 @@ pub enum Command {
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true)]
 pub struct CompareArgs {
-    /// Options of `test`; repeat one to make a cell for each value. Also
-    /// `--runs N` (runs a cell, default 3) and `--jobs N` (labs at a time)
+    /// Options of `test`; repeat one to make a cell for each value. Also `--runs`, `--min-runs`,
+    /// `--precision`, `--budget`, `--jobs`, `--out` and `--resume` (`plimsoll compare --help`)
     #[arg(
         trailing_var_arg = true,
         allow_hyphen_values = true,

@@ -76,12 +76,12 @@ fn best_of(cells: &[Value], safe: &[&Value]) -> String {
         return String::new();
     };
     let lost = format!(
-        "{} of {} cells lost nothing and {} ({}).",
+        "{} of {} cells lost nothing, and {} ({}).",
         safe.len(),
         cells.len(),
         match best["promised"] == "no acknowledged loss" {
-            true => "promise as much",
-            false => "may lose something, by their settings",
+            true => "their settings permit no loss",
+            false => "their settings permit it",
         },
         view::at_most(best)
     );
@@ -91,13 +91,13 @@ fn best_of(cells: &[Value], safe: &[&Value]) -> String {
         .filter(|other| !tells_apart(best, other, "unavailable_ms_each", outage))
         .map(|other| label(other))
         .collect();
-    let choice = format!(
-        "{} stood without a write for {} on its worst partition",
-        label(best),
+    let stood = format!(
+        "stood without a write for {} on its worst partition",
         view::outage(best)
     );
+    let choice = format!("{} {stood}", label(best));
     match (ordered.len(), alike.len()) {
-        (1, _) => format!("{lost} It is {choice}."),
+        (1, _) => format!("{lost} It is {}, and {stood}.", label(best)),
         (_, 0) => format!("{lost} Among them {choice}, the shortest."),
         _ => format!(
             "{lost} Among them {choice}; these runs do not tell its outage from that of {}.",
@@ -134,8 +134,12 @@ pub fn pairs(cells: &[Value], axes: &[String]) -> Vec<Pair> {
             }
         }
     }
+    // What the runs bear out comes first; the sort is stable.
+    pairs.sort_by_key(|pair| pair.sentence.ends_with(NEITHER));
     pairs
 }
+
+const NEITHER: &str = "The runs bear out neither difference.";
 
 fn differ_only_in(one: &Value, other: &Value, axis: usize) -> bool {
     let (Some(ours), Some(theirs)) = (one["varied"].as_array(), other["varied"].as_array()) else {
@@ -197,7 +201,7 @@ fn told(one: &Value, other: &Value) -> String {
         (true, true) => "The runs bear out both differences.",
         (true, false) => "The runs bear out the difference in loss, not one in outage.",
         (false, true) => "The runs bear out the difference in outage, not one in loss.",
-        (false, false) => "The runs bear out neither difference.",
+        (false, false) => NEITHER,
     }
     .to_owned()
 }

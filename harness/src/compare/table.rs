@@ -2,13 +2,9 @@
 
 use serde_json::Value;
 use tabled::builder::Builder;
-use tabled::settings::peaker::PriorityMax;
-use tabled::settings::{Style, Width};
+use tabled::settings::Style;
 
 use super::view;
-
-/// Wider than a verdict's table: a comparison is read across.
-const COLUMNS: usize = 160;
 
 /// Draws one row a cell; options that vary beyond the usual three get columns.
 pub fn render(cells: &[Value], axes: &[String]) -> String {
@@ -16,15 +12,13 @@ pub fn render(cells: &[Value], axes: &[String]) -> String {
     let mut builder = Builder::default();
     builder.push_record(head);
     for row in rows {
-        builder.push_record(row);
+        // Where a field has two parts they stand below each other, so that a row stays narrow.
+        builder.push_record(row.iter().map(|field| {
+            let field = field.replace(" / ", "\n").replace("; at most", "\nat most");
+            field.replace(" (", "\n(")
+        }));
     }
-    let mut table = builder.build();
-    table.with(Style::sharp()).with(
-        Width::wrap(COLUMNS)
-            .keep_words(true)
-            .priority(PriorityMax::right()),
-    );
-    table.to_string()
+    builder.build().with(Style::sharp()).to_string()
 }
 
 /// The head and the rows that terminal and Markdown share.
@@ -108,7 +102,7 @@ mod tests {
         for word in [
             "retries",
             "3 valid",
-            "stopped: budget",
+            "(stopped: budget)",
             "at most 63 %",
             "1.5 s [0.9, 2.1]",
         ] {

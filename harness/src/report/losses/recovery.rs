@@ -246,13 +246,12 @@ fn first_ack_ns(led: &[String], acks: &Acks, window: &FaultWindow) -> Option<u64
     firsts?.into_iter().max()
 }
 
+/// An in-sync set that lacks somebody shortly before the proof is an earlier fault's doing: a follower
+/// is dropped only after its lag, or its session, has run out.
 fn shrank(seen: &[Sighting], window: &FaultWindow, until_ns: u64, full: usize) -> bool {
-    let start = window.from_ns.saturating_sub(PROOF_MARGIN_NS);
-    let during = seen
-        .iter()
-        .filter(|one| one.time_ns >= start && one.time_ns < until_ns);
-    during
-        .filter(|one| one.leads)
+    let during = window.from_ns..until_ns;
+    seen.iter()
+        .filter(|one| one.leads && during.contains(&one.time_ns))
         .any(|one| one.in_sync.len() < full)
 }
 
