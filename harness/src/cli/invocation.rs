@@ -7,9 +7,9 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use plimsoll_nemesis::faults::FaultKind;
 
 use super::test_args::{TestArgs, Where};
+use crate::scenario::{self, Scenario};
 use crate::systems::SystemChoice;
 use crate::workload::Placement;
-use crate::scenario::{self, Scenario};
 
 /// One checked invocation of `test`.
 #[derive(Clone, Debug)]

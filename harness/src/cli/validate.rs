@@ -36,14 +36,21 @@ impl TestArgs {
 
     fn conflict_of_system(&self) -> Option<String> {
         if self.bug.is_some()
-            && !matches!(self.system, SystemChoice::Builtin | SystemChoice::File(_) | SystemChoice::Compose(_))
+            && !matches!(
+                self.system,
+                SystemChoice::Builtin | SystemChoice::File(_) | SystemChoice::Compose(_)
+            )
         {
             return Some(
                 "--bug switches a bug of the built-in broker on; leave --system out".to_owned(),
             );
         }
         let compose = matches!(self.system, SystemChoice::Compose(_));
-        if compose && (self.cut_with == Some(CutWith::Nft) || self.place == Where::Local || self.controllers > 0) {
+        if compose
+            && (self.cut_with == Some(CutWith::Nft)
+                || self.place == Where::Local
+                || self.controllers > 0)
+        {
             return Some(
                 "a compose cluster runs where its file says and is cut with iptables; leave --cut-with, --where and --controllers out"
                     .to_owned(),

@@ -11,11 +11,11 @@ mod node_set;
 mod process;
 
 pub use choice::SystemChoice;
+pub use compose::{Cluster, keep_logs};
 pub use described::{ClusterSettings, Described};
 pub use description::{Description, State};
 pub use kafka::{Kafka, elr_by_default};
 pub use layout::{Layout, NodeSpec, Ports};
-pub use compose::{Cluster, keep_logs};
 pub use node_set::NodeSet;
 pub use process::die_with_parent;
 

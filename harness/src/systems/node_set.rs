@@ -65,7 +65,10 @@ impl NodeSet {
             return Ok(());
         };
         std::thread::scope(|scope| {
-            let each: Vec<_> = nodes.iter().map(|node| scope.spawn(|| node.prepare())).collect();
+            let each: Vec<_> = nodes
+                .iter()
+                .map(|node| scope.spawn(|| node.prepare()))
+                .collect();
             let done = each.into_iter().map(|thread| {
                 let panicked = || Err(anyhow::anyhow!("preparing a node panicked"));
                 thread.join().unwrap_or_else(|_| panicked())
@@ -86,12 +89,14 @@ impl NodeSet {
     /// How often each node was started.
     pub fn incarnations(&self) -> Vec<(String, u64)> {
         match &self.members {
-            Members::Processes(nodes) => {
-                nodes.iter().map(|n| (n.name().to_owned(), n.incarnation())).collect()
-            }
-            Members::Containers { containers, .. } => {
-                containers.iter().map(|c| (c.name().to_owned(), c.incarnation())).collect()
-            }
+            Members::Processes(nodes) => nodes
+                .iter()
+                .map(|n| (n.name().to_owned(), n.incarnation()))
+                .collect(),
+            Members::Containers { containers, .. } => containers
+                .iter()
+                .map(|c| (c.name().to_owned(), c.incarnation()))
+                .collect(),
         }
     }
 
@@ -99,9 +104,10 @@ impl NodeSet {
     pub fn fallen(&self) -> Option<String> {
         match &self.members {
             Members::Processes(nodes) => nodes.iter().find_map(Node::fallen),
-            Members::Containers { fallen, .. } => {
-                fallen.lock().unwrap_or_else(PoisonError::into_inner).clone()
-            }
+            Members::Containers { fallen, .. } => fallen
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone(),
         }
     }
 
@@ -121,7 +127,10 @@ impl NodeSet {
 
 fn boxed<N: Target + Clone + 'static>(nodes: &[N], name: impl Fn(&N) -> &str) -> Targets {
     let target = |node: &N| -> Box<dyn Target> { Box::new(node.clone()) };
-    nodes.iter().map(|node| (name(node).to_owned(), target(node))).collect()
+    nodes
+        .iter()
+        .map(|node| (name(node).to_owned(), target(node)))
+        .collect()
 }
 
 /// Looks after containers for as long as anyone wants to know.

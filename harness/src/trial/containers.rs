@@ -22,8 +22,14 @@ pub fn run(invocation: &Invocation, found: Found, file: &Path) -> anyhow::Result
     let args = &invocation.args;
     let seed = args.seed.unwrap_or_else(drawn_seed);
     let settings = [
-        ("PLIMSOLL_SESSION_TIMEOUT_MS", args.session_timeout.ms.to_string()),
-        ("PLIMSOLL_REPLICA_LAG_TIME_MAX_MS", args.replica_lag_time_max.ms.to_string()),
+        (
+            "PLIMSOLL_SESSION_TIMEOUT_MS",
+            args.session_timeout.ms.to_string(),
+        ),
+        (
+            "PLIMSOLL_REPLICA_LAG_TIME_MAX_MS",
+            args.replica_lag_time_max.ms.to_string(),
+        ),
         ("PLIMSOLL_MIN_INSYNC", args.min_insync().to_string()),
         ("PLIMSOLL_FLUSH", args.flush.name().to_owned()),
         ("PLIMSOLL_BUG", args.bug.clone().unwrap_or_default()),
@@ -50,7 +56,12 @@ fn run_in<'a>(
     cluster: &Cluster,
 ) -> anyhow::Result<(Plan<'a>, Ended)> {
     let args = &invocation.args;
-    let brokers = cluster.layout.nodes.iter().filter(|node| node.is_broker).count();
+    let brokers = cluster
+        .layout
+        .nodes
+        .iter()
+        .filter(|node| node.is_broker)
+        .count();
     if usize::from(args.nodes) != brokers {
         anyhow::bail!("the compose file has {brokers} brokers; say so with --nodes {brokers}");
     }
@@ -75,13 +86,16 @@ fn run_in<'a>(
         title: cluster.title.clone(),
     };
     let ended = carry_out(&plan, ground);
-    keep_logs(&cluster.containers, &plan.folder.nodes()).context("fetching the containers' logs")?;
+    keep_logs(&cluster.containers, &plan.folder.nodes())
+        .context("fetching the containers' logs")?;
     Ok((plan, ended?))
 }
 
 fn nemesis(plan: &Plan<'_>) -> Box<dyn Nemesis> {
-    let mut members: Vec<Box<dyn Nemesis>> =
-        vec![Box::<KillNemesis>::default(), Box::<PauseNemesis>::default()];
+    let mut members: Vec<Box<dyn Nemesis>> = vec![
+        Box::<KillNemesis>::default(),
+        Box::<PauseNemesis>::default(),
+    ];
     if plan.cuts_the_network() {
         let nodes = plan.layout.nodes.iter();
         let addrs = nodes.map(|node| (node.name.clone(), node.addr)).collect();

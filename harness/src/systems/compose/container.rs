@@ -108,7 +108,10 @@ fn other(error: anyhow::Error) -> io::Error {
 impl Target for Container {
     fn pids(&self) -> Vec<i32> {
         let inspected = self.inspect().ok();
-        inspected.and_then(|inspected| inspected.pid).into_iter().collect()
+        inspected
+            .and_then(|inspected| inspected.pid)
+            .into_iter()
+            .collect()
     }
 
     fn addr(&self) -> Ipv4Addr {
@@ -144,7 +147,10 @@ impl Target for Container {
                 break inspected;
             }
             if Instant::now() > until {
-                return Err(io::Error::other(format!("container {} does not start", self.container)));
+                return Err(io::Error::other(format!(
+                    "container {} does not start",
+                    self.container
+                )));
             }
             std::thread::sleep(STATE_POLL_EVERY);
         };
@@ -169,7 +175,10 @@ impl Target for Container {
         if self.inspect()?.paused {
             return Ok(Some(format!("Docker shows {} as paused", self.container)));
         }
-        Err(io::Error::other(format!("Docker does not show {} as paused", self.container)))
+        Err(io::Error::other(format!(
+            "Docker does not show {} as paused",
+            self.container
+        )))
     }
 
     fn thaw(&mut self) -> io::Result<()> {

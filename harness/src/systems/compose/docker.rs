@@ -91,7 +91,8 @@ impl Compose {
     }
 
     pub fn down(&self) -> anyhow::Result<()> {
-        self.call(&["down", "-v", "--timeout", "1"], CALL_MAX).map(drop)
+        self.call(&["down", "-v", "--timeout", "1"], CALL_MAX)
+            .map(drop)
     }
 
     /// The ids of the containers that run.
@@ -117,7 +118,9 @@ pub fn docker(words: &[&str]) -> anyhow::Result<Output> {
 pub fn logs(id: &str, into: &Path) -> anyhow::Result<()> {
     let file = std::fs::File::create(into)?;
     let mut command = Command::new("docker");
-    command.args(["logs", "--timestamps", id]).stdin(Stdio::null());
+    command
+        .args(["logs", "--timestamps", id])
+        .stdin(Stdio::null());
     command.stdout(file.try_clone()?).stderr(file);
     let status = command.status().context("running docker")?;
     if !status.success() {
@@ -130,7 +133,9 @@ pub fn inspect(ids: &[String]) -> anyhow::Result<Vec<Inspected>> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let words: Vec<&str> = std::iter::once("inspect").chain(ids.iter().map(String::as_str)).collect();
+    let words: Vec<&str> = std::iter::once("inspect")
+        .chain(ids.iter().map(String::as_str))
+        .collect();
     let output = docker(&words)?;
     parse(&output.stdout).context("docker inspect did not answer with what was expected")
 }
@@ -142,7 +147,9 @@ fn parse(json: &[u8]) -> Option<Vec<Inspected>> {
 
 fn one(container: &Value) -> Option<Inspected> {
     let text = |pointer: &str| container.pointer(pointer).and_then(Value::as_str);
-    let networks = container.pointer("/NetworkSettings/Networks").and_then(Value::as_object);
+    let networks = container
+        .pointer("/NetworkSettings/Networks")
+        .and_then(Value::as_object);
     let mut addrs = networks.into_iter().flat_map(|networks| networks.values());
     let addr = addrs.find_map(|network| network.get("IPAddress")?.as_str()?.parse().ok());
     let running = container.pointer("/State/Running").and_then(Value::as_bool) == Some(true);
@@ -150,16 +157,25 @@ fn one(container: &Value) -> Option<Inspected> {
     Some(Inspected {
         id: text("/Id")?.to_owned(),
         name: text("/Name")?.trim_start_matches('/').to_owned(),
-        pid: pid.filter(|pid| running && *pid > 0).and_then(|pid| i32::try_from(pid).ok()),
+        pid: pid
+            .filter(|pid| running && *pid > 0)
+            .and_then(|pid| i32::try_from(pid).ok()),
         paused: container.pointer("/State/Paused").and_then(Value::as_bool) == Some(true),
         status: text("/State/Status").unwrap_or_default().to_owned(),
         addr,
-        labels: container.pointer("/Config/Labels").and_then(Value::as_object).cloned().unwrap_or_default(),
+        labels: container
+            .pointer("/Config/Labels")
+            .and_then(Value::as_object)
+            .cloned()
+            .unwrap_or_default(),
     })
 }
 
 fn run(mut command: Command, what: &str, within: Duration) -> anyhow::Result<Output> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().with_context(|| format!("running {what}"))?;
     let readers = (reader(child.stdout.take()), reader(child.stderr.take()));
     let deadline = Instant::now() + within;
@@ -178,9 +194,16 @@ fn run(mut command: Command, what: &str, within: Duration) -> anyhow::Result<Out
     let died = |_| anyhow!("{what}: its output could not be read");
     let (stdout, stderr) = (stdout.map_err(died)?, stderr.map_err(died)?);
     if !status.success() {
-        bail!("{what}: {status}: {}", String::from_utf8_lossy(&stderr).trim());
+        bail!(
+            "{what}: {status}: {}",
+            String::from_utf8_lossy(&stderr).trim()
+        );
     }
-    Ok(Output { status, stdout, stderr })
+    Ok(Output {
+        status,
+        stdout,
+        stderr,
+    })
 }
 
 fn reader(from: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<Vec<u8>> {
@@ -204,7 +227,10 @@ mod tests {
             "Pid":71,"Status":"running"},"Config":{"Labels":{"plimsoll.node-id":"1"}},
             "NetworkSettings":{"Networks":{"x_log":{"IPAddress":"172.30.77.11"}}}}]"#;
         let read = parse(json).expect("sound");
-        assert_eq!((read[0].name.as_str(), read[0].pid), ("x_broker-1_1", Some(71)));
+        assert_eq!(
+            (read[0].name.as_str(), read[0].pid),
+            ("x_broker-1_1", Some(71))
+        );
         assert_eq!(read[0].addr, Some(Ipv4Addr::new(172, 30, 77, 11)));
         assert!(parse(b"{}").is_none());
     }
@@ -213,7 +239,12 @@ mod tests {
     fn a_command_that_fails_says_which_and_why() {
         let mut command = Command::new("sh");
         command.args(["-c", "echo no such thing >&2; exit 3"]);
-        let error = run(command, "a test", CALL_MAX).expect_err("it fails").to_string();
-        assert!(error.contains("a test") && error.contains("no such thing"), "{error}");
+        let error = run(command, "a test", CALL_MAX)
+            .expect_err("it fails")
+            .to_string();
+        assert!(
+            error.contains("a test") && error.contains("no such thing"),
+            "{error}"
+        );
     }
 }

@@ -28,7 +28,9 @@ impl Guard {
             .stderr(Stdio::null())
             // A terminal's Ctrl-C is for the harness, which then heals and reads.
             .process_group(0);
-        let child = command.spawn().context("starting the guard of the containers")?;
+        let child = command
+            .spawn()
+            .context("starting the guard of the containers")?;
         Ok(Guard { child })
     }
 

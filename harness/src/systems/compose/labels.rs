@@ -21,18 +21,28 @@ impl Labels {
     /// Reads them; none for a container that is no node.
     pub fn of(container: &Inspected) -> anyhow::Result<Option<Labels>> {
         let label = |name: &str| {
-            let value = container.labels.get(&format!("plimsoll.{name}"))?.as_str()?;
+            let value = container
+                .labels
+                .get(&format!("plimsoll.{name}"))?
+                .as_str()?;
             Some(value.to_owned())
         };
         let Some(id) = label("node-id") else {
             return Ok(None);
         };
         let broken = |name: &str, value: &str| {
-            format!("container {}: the label plimsoll.{name} is \"{value}\"", container.name)
+            format!(
+                "container {}: the label plimsoll.{name} is \"{value}\"",
+                container.name
+            )
         };
         let number = |name: &str| -> anyhow::Result<Option<u16>> {
-            let Some(value) = label(name) else { return Ok(None) };
-            let port = value.parse().with_context(|| format!("{}, no port", broken(name, &value)))?;
+            let Some(value) = label(name) else {
+                return Ok(None);
+            };
+            let port = value
+                .parse()
+                .with_context(|| format!("{}, no port", broken(name, &value)))?;
             Ok(Some(port))
         };
         let parsed = id.parse::<i32>().ok().filter(|id| *id >= 0);
@@ -43,12 +53,19 @@ impl Labels {
             match role.trim() {
                 "broker" => is_broker = true,
                 "controller" => is_controller = true,
-                _ => bail!("{}; write broker, controller or both", broken("roles", &roles)),
+                _ => bail!(
+                    "{}; write broker, controller or both",
+                    broken("roles", &roles)
+                ),
             }
         }
         let client = number("client-port")?.unwrap_or(9092);
         Ok(Some(Labels {
-            name: if is_broker { format!("n{parsed}") } else { format!("c{parsed}") },
+            name: if is_broker {
+                format!("n{parsed}")
+            } else {
+                format!("c{parsed}")
+            },
             id: parsed,
             is_broker,
             is_controller,
@@ -75,7 +92,10 @@ mod tests {
             paused: false,
             status: "running".into(),
             addr: None,
-            labels: labels.iter().map(|(k, v)| (format!("plimsoll.{k}"), (*v).into())).collect(),
+            labels: labels
+                .iter()
+                .map(|(k, v)| (format!("plimsoll.{k}"), (*v).into()))
+                .collect(),
         }
     }
 
@@ -86,20 +106,41 @@ mod tests {
 
     #[test]
     fn ports_and_roles_are_read_and_have_defaults() {
-        let plain = Labels::of(&container(&[("node-id", "2")])).expect("sound").expect("a node");
-        assert_eq!((plain.name.as_str(), plain.ports.client, plain.ports.admin), ("n2", 9092, None));
+        let plain = Labels::of(&container(&[("node-id", "2")]))
+            .expect("sound")
+            .expect("a node");
+        assert_eq!(
+            (plain.name.as_str(), plain.ports.client, plain.ports.admin),
+            ("n2", 9092, None)
+        );
         assert!(plain.is_broker && plain.is_controller);
-        let labels = [("node-id", "4"), ("roles", "controller"), ("controller-port", "9094")];
-        let apart = Labels::of(&container(&labels)).expect("sound").expect("a node");
-        assert_eq!((apart.name.as_str(), apart.ports.controller), ("c4", Some(9094)));
+        let labels = [
+            ("node-id", "4"),
+            ("roles", "controller"),
+            ("controller-port", "9094"),
+        ];
+        let apart = Labels::of(&container(&labels))
+            .expect("sound")
+            .expect("a node");
+        assert_eq!(
+            (apart.name.as_str(), apart.ports.controller),
+            ("c4", Some(9094))
+        );
     }
 
     #[test]
     fn a_label_that_makes_no_sense_is_named_with_its_container() {
-        for (name, value) in [("node-id", "one"), ("client-port", "99999"), ("roles", "king")] {
+        for (name, value) in [
+            ("node-id", "one"),
+            ("client-port", "99999"),
+            ("roles", "king"),
+        ] {
             let labels = [("node-id", "1"), (name, value)];
             let error = format!("{:#}", Labels::of(&container(&labels)).expect_err(value));
-            assert!(error.contains("broker-1") && error.contains(value), "{error}");
+            assert!(
+                error.contains("broker-1") && error.contains(value),
+                "{error}"
+            );
         }
     }
 }

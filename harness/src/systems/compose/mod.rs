@@ -59,7 +59,10 @@ impl Cluster {
             eprintln!("starting the containers of {}", file.display());
             compose.up()?;
         } else {
-            eprintln!("the containers of {} run already; they are left running afterwards", file.display());
+            eprintln!(
+                "the containers of {} run already; they are left running afterwards",
+                file.display()
+            );
         }
         let mut cluster = Cluster::of(compose, &file)?;
         cluster.guard = guard;
@@ -82,13 +85,25 @@ impl Cluster {
         };
         let (ports, has_admin) = (first.ports, first.ports.admin.is_some());
         if let Some((other, _)) = found.iter().find(|(labels, _)| labels.ports != ports) {
-            bail!("{}: node {} has other ports than node {}; all nodes have the same ones", file.display(), other.id, first.id);
+            bail!(
+                "{}: node {} has other ports than node {}; all nodes have the same ones",
+                file.display(),
+                other.id,
+                first.id
+            );
         }
-        let title = first.title.clone().unwrap_or_else(|| "containers".to_owned());
+        let title = first
+            .title
+            .clone()
+            .unwrap_or_else(|| "containers".to_owned());
         let (mut nodes, mut containers) = (Vec::new(), Vec::new());
         for (labels, inspected) in &found {
             let addr = inspected.addr.with_context(|| {
-                format!("container {} has no address; is it running? {}", inspected.name, compose.logs_hint())
+                format!(
+                    "container {} has no address; is it running? {}",
+                    inspected.name,
+                    compose.logs_hint()
+                )
             })?;
             let spec = NodeSpec {
                 name: labels.name.clone(),
@@ -102,7 +117,11 @@ impl Cluster {
         }
         let mut description = Description::parse("containers", DESCRIPTION)?;
         description.ports = ports;
-        description.state = if has_admin { State::Admin } else { State::Protocol };
+        description.state = if has_admin {
+            State::Admin
+        } else {
+            State::Protocol
+        };
         Ok(Cluster {
             compose,
             layout: Layout { nodes },
@@ -132,4 +151,3 @@ pub fn keep_logs(containers: &[Container], folder: &Path) -> anyhow::Result<()> 
     }
     Ok(())
 }
-
