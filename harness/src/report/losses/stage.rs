@@ -42,7 +42,7 @@ impl Stage {
     pub fn name(self) -> &'static str {
         match self {
             Stage::NeverReplicated => "never-replicated",
-            Stage::NotOnLaterLeader => "not-on-later-leader",
+            Stage::NotOnLaterLeader => "not-on-a-later-leader",
             Stage::TruncatedAtFailOver => "truncated-at-fail-over",
             Stage::LostWithADisk => "lost-with-a-disk",
             Stage::Unknown => "unknown",
