@@ -1,6 +1,7 @@
 //! How many operations a second the harness records against a server that does
 //! nothing: the whole way from generator to journal, over real sockets.
 
+mod against;
 mod null_server;
 
 use std::time::{Duration, Instant};
@@ -31,6 +32,9 @@ impl Watcher for Silent {
 
 /// Runs the benchmark and prints what it measured.
 pub fn bench(args: &BenchArgs) -> anyhow::Result<Exit> {
+    if let Some(brokers) = &args.against {
+        return against_cluster(args, brokers);
+    }
     let server = NullServer::start(TOPIC).context("starting the null server")?;
     let folder = std::env::temp_dir().join(format!("plimsoll-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
@@ -50,6 +54,17 @@ pub fn bench(args: &BenchArgs) -> anyhow::Result<Exit> {
         count(ops) / cpu,
         cpu / wall.as_secs_f64()
     );
+    Ok(Exit::Valid)
+}
+
+fn against_cluster(args: &BenchArgs, brokers: &str) -> anyhow::Result<Exit> {
+    let brokers = against::parse_brokers(brokers).context("--against")?;
+    let folder = std::env::temp_dir().join(format!("plimsoll-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    let measured = against::measure(args, &brokers, &folder);
+    let removed = std::fs::remove_dir_all(&folder);
+    println!("{:.0}", measured?);
+    removed?;
     Ok(Exit::Valid)
 }
 

@@ -79,6 +79,16 @@ pub struct BenchArgs {
     pub seconds: f64,
     #[arg(long, default_value_t = 64)]
     pub concurrency: usize,
+    /// Produce to a cluster that runs already: ID@ADDR:PORT of its brokers, separated by commas
+    #[arg(long)]
+    pub against: Option<String>,
+    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(i32).range(1..=1000))]
+    pub partitions: i32,
+    #[arg(long, value_enum, default_value = "1", allow_negative_numbers = true)]
+    pub acks: Acks,
+    /// Seconds before what is measured
+    #[arg(long, default_value_t = 2.0)]
+    pub warm_up: f64,
 }
 
 /// The words after the subcommand, as the user wrote them.
