@@ -20,6 +20,7 @@ use crate::workload::{ClientPlan, Role, Side};
 
 /// Brokers may still be starting.
 const SETUP_LIMIT_MS: u64 = 120_000;
+const FIRST_ACK_S_MAX: f64 = 2.5;
 const REQUEST_TIMEOUT_MS: u64 = 5000;
 
 /// A broker of the cluster, `ID@ADDR:PORT`.
@@ -120,8 +121,8 @@ fn config(args: &BenchArgs, brokers: &[Broker]) -> anyhow::Result<SessionConfig>
         role: Role::Producer,
         side: Side::Everywhere,
     };
-    // Half a second for the watcher, which looks ten times a second.
-    let whole = args.warm_up + args.seconds + 0.5;
+    // The window begins at the first acknowledgement, which may take a while.
+    let whole = args.warm_up + args.seconds + FIRST_ACK_S_MAX;
     Ok(SessionConfig {
         seed: 1,
         topic: NewTopic {
