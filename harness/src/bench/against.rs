@@ -82,6 +82,7 @@ pub fn measure(args: &BenchArgs, brokers: &[Broker], folder: &Path) -> anyhow::R
         state: StateSource::default(),
         places: Vec::new(),
         topic: TOPIC.to_owned(),
+        producers: None,
     };
     let mut window = Window {
         warm_up: Duration::from_secs_f64(args.warm_up),
@@ -95,6 +96,7 @@ pub fn measure(args: &BenchArgs, brokers: &[Broker], folder: &Path) -> anyhow::R
         nodes: &NodeSet::empty(),
         nemesis: Box::<Composed>::default(),
         wiring,
+        producers: None,
         recorder,
         live: None,
         start,
@@ -137,6 +139,7 @@ fn config(args: &BenchArgs, brokers: &[Broker]) -> anyhow::Result<SessionConfig>
             acks: args.acks.wire(),
             retries: 0,
             idempotent: false,
+            by_library: false,
             request_timeout_ms: REQUEST_TIMEOUT_MS,
         },
         rate: f64::INFINITY,

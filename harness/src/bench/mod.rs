@@ -90,12 +90,14 @@ fn measure(
         state: StateSource::default(),
         places: Vec::new(),
         topic: TOPIC.to_owned(),
+        producers: None,
     };
     let ended = real::run(Run {
         session,
         nodes: &NodeSet::empty(),
         nemesis: Box::<Composed>::default(),
         wiring,
+        producers: None,
         recorder,
         live: None,
         start,
@@ -130,6 +132,7 @@ fn config(args: &BenchArgs) -> SessionConfig {
             acks: 1,
             retries: 0,
             idempotent: false,
+            by_library: false,
             request_timeout_ms: 1000,
         },
         rate: f64::INFINITY,

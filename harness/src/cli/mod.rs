@@ -7,7 +7,7 @@ mod validate;
 mod values;
 
 pub use invocation::{Invocation, option_word, test_command, usage};
-pub use test_args::{Acks, CutWith, FlushPolicy, Format, TestArgs, Where};
+pub use test_args::{Acks, Client, CutWith, FlushPolicy, Format, TestArgs, Where};
 pub use values::{Duration, parse_duration};
 
 use clap::{Args, Parser, Subcommand};

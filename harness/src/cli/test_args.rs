@@ -98,6 +98,24 @@ impl FaultPlane {
     }
 }
 
+/// What produces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Client {
+    /// plimsoll's own: one request an op, no hidden retry
+    Raw,
+    /// Kafka's own producer (kafka-clients), with its retries and batches
+    Java,
+}
+
+impl Client {
+    pub fn name(self) -> &'static str {
+        match self {
+            Client::Raw => "raw",
+            Client::Java => "java",
+        }
+    }
+}
+
 /// What drops the packets of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CutWith {
@@ -204,6 +222,9 @@ pub struct TestArgs {
     /// Send with producer ids and sequence numbers
     #[arg(long)]
     pub idempotent: bool,
+    /// What produces; consumers and the last reads are always plimsoll's own
+    #[arg(long, value_enum, default_value = "raw")]
+    pub client: Client,
     /// Where clients live
     #[arg(long, value_enum, default_value = "mixed")]
     pub clients: Placement,

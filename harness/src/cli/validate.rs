@@ -1,6 +1,6 @@
 //! Combinations that cannot work, each with what to do instead.
 
-use super::test_args::{Acks, CutWith, TestArgs, Where};
+use super::test_args::{Acks, Client, CutWith, TestArgs, Where};
 use super::values::Duration;
 use crate::systems::SystemChoice;
 use plimsoll_nemesis::faults::FaultKind;
@@ -41,6 +41,12 @@ impl TestArgs {
             return Some(
                 "--bug switches a bug of the built-in broker on; leave --system out".to_owned(),
             );
+        }
+        if self.client != Client::Raw && (self.retries > 0 || self.acks == Acks::None) {
+            return Some(format!(
+                "--client {} retries by itself and waits for its acknowledgement; leave --retries and --acks 0 out",
+                self.client.name()
+            ));
         }
         let compose = matches!(self.system, SystemChoice::Compose(_));
         if compose

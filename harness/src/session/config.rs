@@ -21,6 +21,8 @@ pub struct SendPolicy {
     pub acks: i16,
     pub retries: u32,
     pub idempotent: bool,
+    /// A library sends: it finds the leader, and sends again by itself.
+    pub by_library: bool,
     /// How long a broker may take over one request.
     pub request_timeout_ms: u64,
 }

@@ -235,6 +235,7 @@ impl Session {
     /// A worker is ready for its next op, once it has the identity that it needs.
     fn make_free(&mut self, worker: usize, out: Out<'_>) {
         let needs_identity = self.config.send.idempotent
+            && !self.config.send.by_library
             && self.workers[worker].is_producer()
             && self.workers[worker].identity.is_none();
         if needs_identity && self.phase.runs_clients() {

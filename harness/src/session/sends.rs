@@ -58,6 +58,9 @@ impl Session {
 
     /// Sends one request of an op to the leader that this client knows.
     pub(super) fn attempt(&mut self, worker: usize, mut op: SendOp, out: Out<'_>) {
+        if self.config.send.by_library {
+            return self.hand_over(worker, op, out);
+        }
         let side = self.workers[worker].side;
         op.sent_ns = self.now_ns;
         let leader = self.sides[side].leader(op.partition);
@@ -83,6 +86,26 @@ impl Session {
             node,
             request,
             timeout_ms,
+        });
+    }
+
+    /// Leaves leader and retries to a library. Which node acknowledges is then not known.
+    fn hand_over(&mut self, worker: usize, mut op: SendOp, out: Out<'_>) {
+        op.sent_ns = self.now_ns;
+        let policy = self.config.send;
+        let request = Request::Produce(Produce {
+            partition: op.partition,
+            value: op.value,
+            acks: policy.acks,
+            timeout_ms: i32::try_from(policy.request_timeout_ms).unwrap_or(i32::MAX),
+            sequence: None,
+        });
+        self.workers[worker].state = State::Sending(op);
+        out.push(Command::Send {
+            client: worker,
+            node: 0,
+            request,
+            timeout_ms: policy.request_timeout_ms + ANSWER_GRACE_MS,
         });
     }
 

@@ -149,6 +149,7 @@ fn config(retries: u32, idempotent: bool) -> SessionConfig {
             acks: 1,
             retries,
             idempotent,
+            by_library: false,
             request_timeout_ms: 1000,
         },
         rate: 500.0,

@@ -4,26 +4,30 @@
 use std::collections::BTreeMap;
 
 use plimsoll_checkers::history::{Header, TopicInfo};
-use plimsoll_checkers::promise::{Acks, FaultClasses, Flush, Promise, Settings};
+use plimsoll_checkers::promise::{Acks, FaultClasses, Flush, Permitted, Promise, Scope, Settings};
 use plimsoll_nemesis::faults::FaultKind;
 use plimsoll_nemesis::lab::{Lab, PLACE_EVERYWHERE, pinned_place};
 use plimsoll_nemesis::schedule::{Schedule, ScheduleSettings, Timers};
 use serde_json::{Map, json};
 
 use super::system::Found;
-use crate::cli::{self, FlushPolicy, Invocation, TestArgs};
+use crate::cli::{self, Client, FlushPolicy, Invocation, TestArgs};
 use crate::clients::NewTopic;
-use crate::runner::real::{StateSource, Wiring};
+use crate::runner::real::{ProducerPlan, StateSource, Wiring};
 use crate::session::{NodeInfo, SendPolicy, Session, SessionConfig, key};
 use crate::store::RunFolder;
 use crate::systems::{ClusterSettings, Layout, State};
 use crate::workload::{Role, Side, plan_clients};
 
 pub const TOPIC: &str = "log";
+const JAVA_PRODUCER: &str = include_str!("../clients/java/PlimsollProducer.java");
 const STREAM_FAULTS: u64 = 0x6661_756c_7473;
 /// A broker may take longer than the slowest ISR change over an acks=all
 /// request, yet a client must not be stuck for good.
 const REQUEST_TIMEOUT_MS: u64 = 1500;
+
+/// How long a library may try to deliver one record (delivery.timeout.ms).
+const DELIVERY_TIMEOUT_MS: u64 = 10_000;
 
 /// One run, laid out.
 pub struct Plan<'a> {
@@ -74,7 +78,11 @@ impl Plan<'_> {
                 acks: args.acks.wire(),
                 retries: args.retries,
                 idempotent: args.idempotent,
-                request_timeout_ms: REQUEST_TIMEOUT_MS,
+                by_library: args.client != Client::Raw,
+                request_timeout_ms: match args.client {
+                    Client::Raw => REQUEST_TIMEOUT_MS,
+                    Client::Java => DELIVERY_TIMEOUT_MS + REQUEST_TIMEOUT_MS,
+                },
             },
             rate: args.rate,
             time_limit_ms: args.time_limit.ms,
@@ -155,7 +163,11 @@ impl Plan<'_> {
             },
             elr: self.found.elr,
             idempotent: args.idempotent,
-            retries: args.retries,
+            // A library's own retries: as many as fit into its time.
+            retries: match args.client {
+                Client::Raw => args.retries,
+                Client::Java => args.retries.max(1),
+            },
         };
         let faults = self
             .invocation
@@ -168,7 +180,15 @@ impl Plan<'_> {
             process: faults > 0,
             disk: false,
         };
-        Promise::resolve(&settings, classes, args.strict)
+        let mut promise = Promise::resolve(&settings, classes, args.strict);
+        if args.client != Client::Raw && !args.idempotent {
+            promise.permitted.push(Permitted {
+                anomaly: "duplicate".to_owned(),
+                scope: Scope::Any,
+                reason: "the client's library sends again by itself, and without idempotence a request that had been appended after all is appended twice".to_owned(),
+            });
+        }
+        promise
     }
 
     pub fn header(&self, session: &Session, system: &str) -> Header {
@@ -243,7 +263,51 @@ impl Plan<'_> {
                 .map(place)
                 .collect::<Result<_, _>>()?,
             topic: TOPIC.to_owned(),
+            producers: self.producers(session)?,
         })
+    }
+
+    /// How the library that produces is started, where one does.
+    fn producers(&self, session: &Session) -> anyhow::Result<Option<ProducerPlan>> {
+        let Some(kafka) = &self.found.java_client else {
+            return Ok(None);
+        };
+        let args = self.args();
+        let folder = self.folder.path().join("clients");
+        std::fs::create_dir_all(&folder)?;
+        let folder = std::path::absolute(folder)?;
+        let source = folder.join("PlimsollProducer.java");
+        std::fs::write(&source, JAVA_PRODUCER)?;
+        let port = self.found.description.ports.client;
+        let brokers = self.layout.nodes.iter().filter(|node| node.is_broker);
+        let bootstrap: Vec<String> = brokers.map(|node| node.socket(port).to_string()).collect();
+        let fixed = [
+            "-Xmx128m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+        ];
+        let mut command = vec![kafka.java.display().to_string()];
+        command.extend(fixed.map(str::to_owned));
+        command.extend([
+            format!("{}/*", kafka.libs.display()),
+            source.display().to_string(),
+            bootstrap.join(","),
+            TOPIC.to_owned(),
+            if args.acks == cli::Acks::All {
+                "all"
+            } else {
+                "1"
+            }
+            .to_owned(),
+            args.idempotent.to_string(),
+            DELIVERY_TIMEOUT_MS.to_string(),
+        ]);
+        Ok(Some(ProducerPlan {
+            command,
+            log: folder.join("java.log"),
+            clients: session.workers().count(),
+        }))
     }
 
     /// What the report shows of the settings, in reading order.
@@ -295,6 +359,7 @@ impl Plan<'_> {
                 "clients",
                 format!("{} {:?}", args.concurrency, args.clients).to_lowercase(),
             ),
+            ("client", args.client.name().to_owned()),
             ("rate", format!("{} ops/s", args.rate)),
             ("faults", faults),
             ("lost nodes", args.lost_nodes.to_string()),

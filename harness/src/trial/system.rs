@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use anyhow::Context;
+
 use super::own_exe;
-use crate::cli::TestArgs;
+use crate::cli::{Client, TestArgs};
 use crate::systems::{
     ClusterSettings, Described, Description, Kafka, Layout, SystemChoice, elr_by_default,
 };
@@ -16,6 +18,8 @@ pub struct Found {
     pub description: Description,
     values: BTreeMap<String, String>,
     pub version: String,
+    /// Java and Kafka's jars, where the client needs them.
+    pub java_client: Option<Kafka>,
     /// Whether eligible leader replicas are on (KIP-966).
     pub elr: bool,
 }
@@ -37,7 +41,15 @@ pub fn find(args: &TestArgs) -> anyhow::Result<Found> {
         elr = elr_by_default(&kafka.version);
         version = kafka.version;
     }
+    let java_client = match args.client {
+        Client::Java => {
+            let home = args.kafka_home.as_deref();
+            Some(Kafka::find(home, args.system.kafka_version()).context("--client java")?)
+        }
+        Client::Raw => None,
+    };
     Ok(Found {
+        java_client,
         description,
         values,
         version,

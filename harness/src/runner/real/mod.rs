@@ -7,6 +7,7 @@ mod injector;
 mod live;
 mod monitor;
 mod observer;
+mod producers;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 pub use self::connection::{Call, Connection};
 pub use self::live::Live;
+pub use self::producers::{ProducerPlan, Producers};
 
 use self::connection::Connections;
 use self::injector::Injector;
@@ -70,6 +72,8 @@ pub struct Wiring {
     /// The place of each client of the session, where it has one.
     pub places: Vec<Option<Place>>,
     pub topic: String,
+    /// Where a library produces: how it is started.
+    pub producers: Option<ProducerPlan>,
 }
 
 /// Someone who watches the run.
@@ -83,6 +87,8 @@ pub struct Run<'a> {
     pub nodes: &'a NodeSet,
     pub nemesis: Box<dyn Nemesis>,
     pub wiring: Wiring,
+    /// Those of the wiring, ready.
+    pub producers: Option<Producers>,
     pub recorder: Recorder,
     /// Judges meanwhile and stops the run at its first violation.
     pub live: Option<Live>,
@@ -116,7 +122,7 @@ async fn run_inside(run: Run<'_>) -> Ended {
     let injector = Injector::start(run.nemesis, run.nodes.handle(), sender.clone());
     let wiring = Arc::new(run.wiring);
     watch_nodes(&wiring, &sender);
-    let connections = Connections::new(wiring, sender);
+    let connections = Connections::new(wiring, run.producers, sender);
     let mut shell = Shell {
         session: run.session,
         recorder: run.recorder,
