@@ -35,11 +35,14 @@ fn three_kafka_brokers_keep_what_they_acknowledged_when_their_leader_is_killed()
     }
     let out = tempfile::tempdir().unwrap();
     let scenario = out.path().join("kill.toml");
-    let kill = "title = 'kill'\n[[fault]]\nat = 3\nlasts = 4\nkind = 'kill'\ntarget = 'leader'\n";
+    let kill = "title = 'kill'\n[[fault]]\nat = 3\nlasts = 7\nkind = 'kill'\ntarget = 'leader'\n";
     std::fs::write(&scenario, kill).unwrap();
+    // Longer than the default, for machines that are busy.
     let words = [
+        "--session-timeout",
+        "3s",
         "--time-limit",
-        "12",
+        "16",
         "--seed",
         "7",
         "--scenario",

@@ -39,6 +39,10 @@ pub enum Command {
     Doctor,
     /// Run one broker under test
     Broker(Box<plimsoll_broker::server::BrokerArgs>),
+    /// A producer that speaks JSON lines, for `test --client librdkafka`
+    #[cfg(feature = "librdkafka")]
+    #[command(hide = true)]
+    Producer(ProducerArgs),
     /// Measure how many operations a second the harness can record
     #[command(hide = true)]
     Bench(BenchArgs),
@@ -70,6 +74,17 @@ pub struct ScenarioArgs {
         value_name = "OPTIONS"
     )]
     pub rest: Vec<String>,
+}
+
+/// What a producer process is told.
+#[cfg(feature = "librdkafka")]
+#[derive(Debug, Args)]
+pub struct ProducerArgs {
+    pub bootstrap: String,
+    pub topic: String,
+    pub acks: String,
+    pub idempotent: String,
+    pub delivery_timeout_ms: String,
 }
 
 /// How long and how wide to measure.

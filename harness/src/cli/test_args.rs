@@ -105,6 +105,8 @@ pub enum Client {
     Raw,
     /// Kafka's own producer (kafka-clients), with its retries and batches
     Java,
+    /// librdkafka, with its retries and batches; in a build with that feature
+    Librdkafka,
 }
 
 impl Client {
@@ -112,6 +114,7 @@ impl Client {
         match self {
             Client::Raw => "raw",
             Client::Java => "java",
+            Client::Librdkafka => "librdkafka",
         }
     }
 }

@@ -42,6 +42,12 @@ impl TestArgs {
                 "--bug switches a bug of the built-in broker on; leave --system out".to_owned(),
             );
         }
+        if self.client == Client::Librdkafka && !cfg!(feature = "librdkafka") {
+            return Some(
+                "--client librdkafka needs a build with it: cargo build --release --features librdkafka"
+                    .to_owned(),
+            );
+        }
         if self.client != Client::Raw && (self.retries > 0 || self.acks == Acks::None) {
             return Some(format!(
                 "--client {} retries by itself and waits for its acknowledgement; leave --retries and --acks 0 out",

@@ -2,6 +2,8 @@
 //! these; bytes and sockets stay in the runner, wire formats in `kafka`.
 
 pub mod kafka;
+#[cfg(feature = "librdkafka")]
+pub mod librdkafka;
 pub mod lines;
 pub mod outcome;
 

@@ -2,6 +2,7 @@
 //! the promise in the history's header, the brokers' settings.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use plimsoll_checkers::history::{Header, TopicInfo};
 use plimsoll_checkers::promise::{Acks, FaultClasses, Flush, Permitted, Promise, Scope, Settings};
@@ -16,7 +17,7 @@ use crate::clients::NewTopic;
 use crate::runner::real::{ProducerPlan, StateSource, Wiring};
 use crate::session::{NodeInfo, SendPolicy, Session, SessionConfig, key};
 use crate::store::RunFolder;
-use crate::systems::{ClusterSettings, Layout, State};
+use crate::systems::{ClusterSettings, Kafka, Layout, State};
 use crate::workload::{Role, Side, plan_clients};
 
 pub const TOPIC: &str = "log";
@@ -81,7 +82,7 @@ impl Plan<'_> {
                 by_library: args.client != Client::Raw,
                 request_timeout_ms: match args.client {
                     Client::Raw => REQUEST_TIMEOUT_MS,
-                    Client::Java => DELIVERY_TIMEOUT_MS + REQUEST_TIMEOUT_MS,
+                    Client::Java | Client::Librdkafka => DELIVERY_TIMEOUT_MS + REQUEST_TIMEOUT_MS,
                 },
             },
             rate: args.rate,
@@ -166,7 +167,7 @@ impl Plan<'_> {
             // A library's own retries: as many as fit into its time.
             retries: match args.client {
                 Client::Raw => args.retries,
-                Client::Java => args.retries.max(1),
+                Client::Java | Client::Librdkafka => args.retries.max(1),
             },
         };
         let faults = self
@@ -269,29 +270,24 @@ impl Plan<'_> {
 
     /// How the library that produces is started, where one does.
     fn producers(&self, session: &Session) -> anyhow::Result<Option<ProducerPlan>> {
-        let Some(kafka) = &self.found.java_client else {
-            return Ok(None);
-        };
         let args = self.args();
+        if args.client == Client::Raw {
+            return Ok(None);
+        }
         let folder = self.folder.path().join("clients");
         std::fs::create_dir_all(&folder)?;
         let folder = std::path::absolute(folder)?;
-        let source = folder.join("PlimsollProducer.java");
-        std::fs::write(&source, JAVA_PRODUCER)?;
+        let mut command = match &self.found.java_client {
+            Some(kafka) => java_producer(kafka, &folder)?,
+            None => vec![
+                super::own_exe()?.display().to_string(),
+                "producer".to_owned(),
+            ],
+        };
         let port = self.found.description.ports.client;
         let brokers = self.layout.nodes.iter().filter(|node| node.is_broker);
         let bootstrap: Vec<String> = brokers.map(|node| node.socket(port).to_string()).collect();
-        let fixed = [
-            "-Xmx128m",
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
-            "-cp",
-        ];
-        let mut command = vec![kafka.java.display().to_string()];
-        command.extend(fixed.map(str::to_owned));
         command.extend([
-            format!("{}/*", kafka.libs.display()),
-            source.display().to_string(),
             bootstrap.join(","),
             TOPIC.to_owned(),
             if args.acks == cli::Acks::All {
@@ -305,7 +301,7 @@ impl Plan<'_> {
         ]);
         Ok(Some(ProducerPlan {
             command,
-            log: folder.join("java.log"),
+            log: folder.join(format!("{}.log", args.client.name())),
             clients: session.workers().count(),
         }))
     }
@@ -398,6 +394,23 @@ impl Plan<'_> {
             })).collect::<Vec<_>>(),
         })
     }
+}
+
+/// Kafka's own producer, from its one source file.
+fn java_producer(kafka: &Kafka, folder: &Path) -> anyhow::Result<Vec<String>> {
+    let source = folder.join("PlimsollProducer.java");
+    std::fs::write(&source, JAVA_PRODUCER)?;
+    let flags = [
+        "-Xmx128m",
+        "-XX:+UseSerialGC",
+        "-XX:TieredStopAtLevel=1",
+        "-cp",
+    ];
+    let mut command = vec![kafka.java.display().to_string()];
+    command.extend(flags.map(str::to_owned));
+    command.push(format!("{}/*", kafka.libs.display()));
+    command.push(source.display().to_string());
+    Ok(command)
 }
 
 /// flush.messages: how many records may be written before they are synced.

@@ -46,7 +46,7 @@ pub fn find(args: &TestArgs) -> anyhow::Result<Found> {
             let home = args.kafka_home.as_deref();
             Some(Kafka::find(home, args.system.kafka_version()).context("--client java")?)
         }
-        Client::Raw => None,
+        Client::Raw | Client::Librdkafka => None,
     };
     Ok(Found {
         java_client,
