@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 rounds=${1:-5}
 seconds=${2:-8}
-warm_up=3
+warm_up=10
 partitions=6
 target=${CARGO_TARGET_DIR:-target}
 cargo build --quiet --release
