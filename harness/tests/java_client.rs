@@ -1,6 +1,5 @@
 //! Kafka's own producer as the client, against the built-in broker. Where Java
 //! or Maven are missing the test says so and passes, except in CI.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::process::Command;
 
