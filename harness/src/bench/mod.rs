@@ -17,7 +17,7 @@ use crate::clients::NewTopic;
 use crate::exit::Exit;
 use crate::journal::Recorder;
 use crate::runner::real::{self, Run, StateSource, Watcher, Wiring};
-use crate::session::{NodeInfo, SendPolicy, Session, SessionConfig};
+use crate::session::{NodeInfo, SendBy, SendPolicy, Session, SessionConfig};
 use crate::systems::NodeSet;
 use crate::workload::{Placement, plan_clients};
 
@@ -75,6 +75,7 @@ fn measure(
         state: StateSource::default(),
         places: Vec::new(),
         topic: TOPIC.to_owned(),
+        library: None,
     };
     let ended = real::run(Run {
         session,
@@ -112,6 +113,7 @@ fn config(args: &BenchArgs) -> SessionConfig {
         }],
         clients: plan_clients(args.concurrency, Placement::Everywhere, 1),
         send: SendPolicy {
+            by: SendBy::Request,
             acks: 1,
             retries: 0,
             idempotent: false,

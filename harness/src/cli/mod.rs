@@ -39,6 +39,9 @@ pub enum Command {
     Doctor,
     /// Run one broker under test
     Broker(Box<plimsoll_broker::server::BrokerArgs>),
+    /// Send records with librdkafka, as standard input says (docs/CLIENTS.md)
+    #[command(hide = true)]
+    Producer,
     /// Measure how many operations a second the harness can record
     #[command(hide = true)]
     Bench(BenchArgs),

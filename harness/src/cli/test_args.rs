@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use plimsoll_nemesis::faults::{AimAt, FaultKind, Plane};
 
 use super::values::{Duration, parse_duration, parse_rate};
+use crate::clients::library::ClientChoice;
 use crate::systems::SystemChoice;
 use crate::workload::Placement;
 
@@ -199,11 +200,15 @@ pub struct TestArgs {
     #[arg(long, default_value = "log", value_parser = parse_workload)]
     pub workload: String,
     /// Further attempts of a send that was not acknowledged
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
-    pub retries: u32,
+    /// [default: 0; a client library: as many as it does by itself]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub retries: Option<u32>,
     /// Send with producer ids and sequence numbers
     #[arg(long)]
     pub idempotent: bool,
+    /// Who sends the records: raw (each op one request), librdkafka, java[:VERSION], or exec:COMMAND
+    #[arg(long, default_value = "raw", value_parser = ClientChoice::parse)]
+    pub client: ClientChoice,
     /// Where clients live
     #[arg(long, value_enum, default_value = "mixed")]
     pub clients: Placement,

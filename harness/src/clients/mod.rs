@@ -2,6 +2,7 @@
 //! these; bytes and sockets stay in the runner, wire formats in `kafka`.
 
 pub mod kafka;
+pub mod library;
 pub mod outcome;
 
 /// A producer's identity and the sequence number of one batch.

@@ -13,8 +13,9 @@ use serde_json::{Map, json};
 use super::system::Found;
 use crate::cli::{self, FlushPolicy, Invocation, TestArgs};
 use crate::clients::NewTopic;
-use crate::runner::real::{StateSource, Wiring};
-use crate::session::{NodeInfo, SendPolicy, Session, SessionConfig, key};
+use crate::clients::library::{Hello, PROTOCOL, Tuning, config};
+use crate::runner::real::{LibraryPlan, StateSource, Wiring};
+use crate::session::{NodeInfo, SendBy, SendPolicy, Session, SessionConfig, key};
 use crate::store::RunFolder;
 use crate::systems::{ClusterSettings, Layout, State};
 use crate::workload::{Role, Side, plan_clients};
@@ -38,6 +39,12 @@ pub struct Plan<'a> {
 impl Plan<'_> {
     fn args(&self) -> &TestArgs {
         &self.invocation.args
+    }
+
+    /// How often a record may be sent again.
+    fn retries(&self) -> u32 {
+        let args = self.args();
+        args.client.retries(args.retries)
     }
 
     pub fn broker_settings(&self) -> ClusterSettings {
@@ -71,8 +78,14 @@ impl Plan<'_> {
             nodes: self.layout.nodes.iter().map(node).collect(),
             clients: plan_clients(usize::from(args.concurrency), args.clients, brokers),
             send: SendPolicy {
+                by: match self.found.library {
+                    None => SendBy::Request,
+                    Some(_) => SendBy::Library {
+                        may_resend: self.retries() > 0,
+                    },
+                },
                 acks: args.acks.wire(),
-                retries: args.retries,
+                retries: self.retries(),
                 idempotent: args.idempotent,
                 request_timeout_ms: REQUEST_TIMEOUT_MS,
             },
@@ -155,7 +168,7 @@ impl Plan<'_> {
             },
             elr: self.found.elr,
             idempotent: args.idempotent,
-            retries: args.retries,
+            retries: self.retries(),
         };
         let faults = self
             .invocation
@@ -243,6 +256,34 @@ impl Plan<'_> {
                 .map(place)
                 .collect::<Result<_, _>>()?,
             topic: TOPIC.to_owned(),
+            library: self.library_plan(session),
+        })
+    }
+
+    fn library_plan(&self, session: &Session) -> Option<LibraryPlan> {
+        let library = self.found.library.as_ref()?;
+        let args = self.args();
+        let port = self.found.description.ports.client;
+        let brokers = self.layout.nodes.iter().filter(|node| node.is_broker);
+        let brokers: Vec<_> = brokers.map(|node| node.socket(port)).collect();
+        let tuning = Tuning {
+            acks: args.acks.wire(),
+            idempotent: args.idempotent,
+            retries: args.retries,
+            request_timeout_ms: REQUEST_TIMEOUT_MS,
+        };
+        let workers = session.workers().enumerate();
+        let producers = workers.filter(|(_, client)| client.role == Role::Producer);
+        Some(LibraryPlan {
+            command: library.command.clone(),
+            hello: Hello {
+                plimsoll_producer: PROTOCOL,
+                topic: TOPIC.to_owned(),
+                config: config(tuning, &brokers),
+            },
+            one_attempt: self.retries() == 0,
+            logs: self.folder.path().join("clients"),
+            clients: producers.map(|(client, _)| client).collect(),
         })
     }
 
@@ -285,7 +326,20 @@ impl Plan<'_> {
                 args.replica_lag_time_max.to_string(),
             ),
             ("session timeout", args.session_timeout.to_string()),
-            ("retries", args.retries.to_string()),
+            (
+                "client",
+                match &self.found.library {
+                    Some(library) => library.title.clone(),
+                    None => args.client.to_string(),
+                },
+            ),
+            (
+                "retries",
+                match args.retries {
+                    None if args.client.is_library() => "the library's own".to_owned(),
+                    _ => self.retries().to_string(),
+                },
+            ),
             ("idempotent", args.idempotent.to_string()),
             (
                 "eligible leader replicas",

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use super::own_exe;
 use crate::cli::TestArgs;
+use crate::clients::library::Library;
 use crate::systems::{
     ClusterSettings, Described, Description, Kafka, Layout, SystemChoice, elr_by_default,
 };
@@ -18,6 +19,8 @@ pub struct Found {
     pub version: String,
     /// Whether eligible leader replicas are on (KIP-966).
     pub elr: bool,
+    /// The client library that sends the records, where it is not our own client.
+    pub library: Option<Library>,
 }
 
 /// Reads the description and finds what it needs. Outside of a lab first: in it there is no
@@ -25,7 +28,7 @@ pub struct Found {
 pub fn find(args: &TestArgs) -> anyhow::Result<Found> {
     let description = args.system.description()?;
     let exe = own_exe()?.display().to_string();
-    let mut values = BTreeMap::from([("plimsoll".to_owned(), exe)]);
+    let mut values = BTreeMap::from([("plimsoll".to_owned(), exe.clone())]);
     let mut version = match args.system {
         SystemChoice::Builtin => env!("CARGO_PKG_VERSION").to_owned(),
         _ => String::new(),
@@ -37,7 +40,10 @@ pub fn find(args: &TestArgs) -> anyhow::Result<Found> {
         elr = elr_by_default(&kafka.version);
         version = kafka.version;
     }
+    let home = args.kafka_home.as_deref();
+    let library = Library::find(&args.client, &exe, home, args.system.kafka_version())?;
     Ok(Found {
+        library,
         description,
         values,
         version,
