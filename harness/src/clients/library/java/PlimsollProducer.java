@@ -21,7 +21,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  */
 public final class PlimsollProducer {
     /** A send may wait this long for metadata; what is behind it waits too. */
-    private static final String BLOCK_MS_MAX = "500";
+    private static final String BLOCK_MS_MAX = "2000";
     private static final Duration CLOSE_MAX = Duration.ofSeconds(1);
 
     private static final ObjectMapper JSON = new ObjectMapper();
