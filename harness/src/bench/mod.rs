@@ -2,6 +2,7 @@
 //! nothing: the whole way from generator to journal, over real sockets.
 
 mod null_server;
+mod produce;
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,8 @@ use plimsoll_nemesis::inject::Composed;
 use plimsoll_nemesis::schedule::Schedule;
 
 use self::null_server::NullServer;
-use crate::cli::BenchArgs;
+pub use self::produce::ProduceArgs;
+use crate::cli::{BenchArgs, BenchWhat};
 use crate::clients::NewTopic;
 use crate::exit::Exit;
 use crate::journal::Recorder;
@@ -31,6 +33,9 @@ impl Watcher for Silent {
 
 /// Runs the benchmark and prints what it measured.
 pub fn bench(args: &BenchArgs) -> anyhow::Result<Exit> {
+    if let Some(BenchWhat::Produce(args)) = &args.what {
+        return produce::produce(args);
+    }
     let server = NullServer::start(TOPIC).context("starting the null server")?;
     let folder = std::env::temp_dir().join(format!("plimsoll-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;

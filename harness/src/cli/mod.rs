@@ -77,11 +77,21 @@ pub struct ScenarioArgs {
 
 /// How long and how wide to measure.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct BenchArgs {
+    #[command(subcommand)]
+    pub what: Option<BenchWhat>,
     #[arg(long, default_value_t = 5.0)]
     pub seconds: f64,
     #[arg(long, default_value_t = 64)]
     pub concurrency: usize,
+}
+
+/// What else can be measured.
+#[derive(Debug, Subcommand)]
+pub enum BenchWhat {
+    /// Produce requests a second at real Kafka, beside kafka-clients' own producer
+    Produce(crate::bench::ProduceArgs),
 }
 
 /// The words after the subcommand, as the user wrote them.

@@ -10,6 +10,7 @@ mod system;
 
 pub use enter::{in_lab, own_exe};
 pub use plan::quoted;
+pub use system::find;
 
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;

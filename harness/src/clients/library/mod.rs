@@ -10,6 +10,7 @@ mod protocol;
 mod settings;
 
 pub use choice::ClientChoice;
+pub use java::compile;
 
 pub use librdkafka::serve;
 pub use protocol::{Hello, PROTOCOL, Said, SendLine, said};
