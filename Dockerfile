@@ -1,10 +1,10 @@
-# The one binary, and nothing else that it needs.
-FROM rust:1-bookworm AS build
+# One static binary and nothing else.
+FROM rust:1-alpine AS build
+RUN apk add --no-cache build-base
 WORKDIR /src
 COPY . .
 RUN cargo build --release --locked
 
-FROM debian:bookworm-slim
-COPY --from=build /src/target/release/plimsoll /usr/local/bin/plimsoll
-VOLUME /data
-ENTRYPOINT ["plimsoll"]
+FROM scratch
+COPY --from=build /src/target/release/plimsoll /plimsoll
+ENTRYPOINT ["/plimsoll"]

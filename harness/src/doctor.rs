@@ -25,6 +25,12 @@ pub fn doctor() -> anyhow::Result<Exit> {
         for (program, package) in [("ip", "iproute2"), ("nft", "nftables")] {
             say!("{program}: {}", program_state(program, package));
         }
+        for (program, flag, wanted, package) in OPTIONAL {
+            say!(
+                "{program} (for {wanted}): {}",
+                optional_state(program, flag, package)
+            );
+        }
     }
     match in_lab(inside) {
         Ok(exit) => Ok(exit),
@@ -38,6 +44,43 @@ pub fn doctor() -> anyhow::Result<Exit> {
             say!("\n{error:#}");
             Ok(Exit::TestBed)
         }
+    }
+}
+
+/// What only some jobs need: the program, how it tells its version, the job, Debian's package.
+const OPTIONAL: [(&str, &str, &str, &str); 4] = [
+    (
+        "iptables",
+        "-V",
+        "--cut-with iptables and containers",
+        "iptables",
+    ),
+    (
+        "java",
+        "-version",
+        "--system kafka",
+        "openjdk-17-jdk-headless",
+    ),
+    (
+        "mvn",
+        "-version",
+        "--system kafka without --kafka-home",
+        "maven",
+    ),
+    (
+        "docker",
+        "--version",
+        "--system compose:FILE",
+        "docker.io docker-compose",
+    ),
+];
+
+fn optional_state(program: &str, flag: &str, package: &str) -> String {
+    match Command::new(program).arg(flag).output() {
+        // Java tells its version on stderr.
+        Ok(output) if output.stdout.is_empty() => first_line(&output.stderr),
+        Ok(output) => first_line(&output.stdout),
+        Err(_) => format!("not there; Debian: apt-get install {package}"),
     }
 }
 

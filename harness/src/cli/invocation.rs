@@ -80,6 +80,9 @@ fn checked(
     if let Some(conflict) = args.conflict(was_given(&matches, "faults")) {
         return Err(usage(&conflict));
     }
+    if let Err(error) = args.system.description() {
+        return Err(usage(&error.to_string()));
+    }
     if matches!(args.system, SystemChoice::Compose(_)) {
         if was_given(&matches, "clients") && args.clients != Placement::Everywhere {
             return Err(usage(
@@ -176,6 +179,9 @@ mod tests {
             ("--time-limit 0", "--time-limit"),
             ("--faults earthquake", "kill, pause, partition"),
             ("--scenario nowhere.toml", "built in are"),
+            ("--system nowhere.toml", "nowhere.toml"),
+            ("--system kafka:3.9.0", "4.0.0 or later"),
+            ("--lost-nodes 2", "raise --nodes"),
         ] {
             let error = parse(line).expect_err(line).to_string();
             assert!(error.contains(hint), "{line}: {error}");

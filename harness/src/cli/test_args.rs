@@ -155,7 +155,7 @@ fn parse_workload(text: &str) -> Result<String, String> {
 #[derive(Clone, Debug, Args)]
 #[command(args_override_self = true)]
 pub struct TestArgs {
-    /// What is tested: builtin, kafka[:VERSION], compose:FILE.yml, or a description's FILE.toml
+    /// What is tested: builtin, kafka, kafka:VERSION, compose:FILE.yml, or a description's FILE.toml
     #[arg(long, default_value = "builtin", value_parser = SystemChoice::parse)]
     pub system: SystemChoice,
     /// An unpacked Kafka distribution, instead of one that Maven resolves

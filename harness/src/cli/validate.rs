@@ -38,10 +38,7 @@ impl TestArgs {
 
     fn conflict_of_system(&self) -> Option<String> {
         if self.bug.is_some()
-            && !matches!(
-                self.system,
-                SystemChoice::Builtin | SystemChoice::File(_) | SystemChoice::Compose(_)
-            )
+            && !matches!(self.system, SystemChoice::Builtin | SystemChoice::File(_))
         {
             return Some(
                 "--bug switches a bug of the built-in broker on; leave --system out".to_owned(),

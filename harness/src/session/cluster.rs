@@ -226,13 +226,13 @@ impl Cluster {
         let leads = all
             .iter()
             .any(|(index, r)| *index == leader && r.role == "leader");
-        (holders == wanted && leads && all.iter().all(|(_, replica)| same(replica))).then(|| {
+        (holders == wanted && leads && all.iter().all(|(_, replica)| same(replica))).then_some(
             Agreed {
                 leader: first.leader,
                 leader_epoch: first.leader_epoch,
                 replicas,
-            }
-        })
+            },
+        )
     }
 
     fn is_lost(&self, id: i32) -> bool {

@@ -12,6 +12,9 @@ use super::series::Series;
 use super::terms::Terms;
 
 /// Runs with a word of their own in the Markdown.
+/// A number as a person reads it.
+type Shown = fn(u64) -> String;
+
 const LISTED_MAX: usize = 20;
 /// Longest finding in the Markdown.
 const FINDING_CHARS_MAX: usize = 300;
@@ -164,7 +167,7 @@ impl Summary<'_> {
             "\n### Memory and disk\n\n| | first | median | last | most |\n|---|--:|--:|--:|--:|\n",
         );
         let ledger = self.ledger;
-        let rows: [(&str, &Series, fn(u64) -> String); 3] = [
+        let rows: [(&str, &Series, Shown); 3] = [
             ("resident set of the soak", &ledger.soak_rss_kib, mib_of_kib),
             ("largest process of a run", &ledger.run_rss_kib, mib_of_kib),
             ("what is kept", &ledger.disk_bytes, megabytes),

@@ -51,10 +51,14 @@ impl RunFolder {
         fs::remove_file(plain)
     }
 
+    /// What stood on the disks is of no further use where nothing was found.
+    pub fn drop_evidence(&self) {
+        // What cannot be removed only takes up space.
+        let _ = fs::remove_file(self.path.join(crate::evidence::FILE));
+    }
+
     /// The nodes' logs of records are of no further use after a valid run.
     pub fn drop_node_data(&self) {
-        // The report has told what there was to tell of them.
-        let _ = fs::remove_file(self.path.join(crate::evidence::FILE));
         let Ok(nodes) = fs::read_dir(self.nodes()) else {
             return;
         };

@@ -241,6 +241,13 @@ fn of_cluster(
     let pairs = [
         ("quorum", quorum),
         ("bootstrap", bootstrap),
+        (
+            "first_addr",
+            layout
+                .nodes
+                .first()
+                .map_or(String::new(), |node| node.addr.to_string()),
+        ),
         ("nodes", layout.nodes.len().to_string()),
         ("cluster_id", cluster_id(settings.seed)),
         ("client_port", ports.client.to_string()),

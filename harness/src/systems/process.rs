@@ -118,7 +118,9 @@ impl Node {
             Some(place) => place.put(&mut command),
             None => die_with_parent(&mut command),
         }
-        let child = command.spawn()?;
+        let program = command.get_program().to_string_lossy().into_owned();
+        let starting = |e: io::Error| io::Error::new(e.kind(), format!("{program}: {e}"));
+        let child = command.spawn().map_err(starting)?;
         let mut inner = self.lock();
         inner.child = Some(child);
         inner.expected_down = false;

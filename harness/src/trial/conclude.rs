@@ -39,6 +39,9 @@ pub fn conclude(plan: &Plan<'_>, ended: Ended) -> anyhow::Result<Exit> {
         .context("compressing the journal")?;
     if verdict.valid == Validity::Valid {
         plan.folder.drop_node_data();
+        if verdict.anomaly_counts.is_empty() {
+            plan.folder.drop_evidence();
+        }
     }
     match plan.invocation.args.format {
         Format::Json => {

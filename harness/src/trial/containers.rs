@@ -32,7 +32,6 @@ pub fn run(invocation: &Invocation, found: Found, file: &Path) -> anyhow::Result
         ),
         ("PLIMSOLL_MIN_INSYNC", args.min_insync().to_string()),
         ("PLIMSOLL_FLUSH", args.flush.name().to_owned()),
-        ("PLIMSOLL_BUG", args.bug.clone().unwrap_or_default()),
     ];
     let settings = settings.map(|(name, value)| (name.to_owned(), value));
     let cluster = Cluster::up(file, &settings)?;

@@ -11,6 +11,7 @@ mod resolve;
 mod rows;
 mod sightings;
 mod stage;
+mod succession;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,6 +29,7 @@ pub use stage::{Loss, Stage, fault_of};
 
 use recovery::{by_kind, recoveries};
 use sightings::Sightings;
+use succession::Succession;
 
 /// Everything that the reports say beyond the verdict.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -60,11 +62,17 @@ pub struct LossReport {
 impl LossReport {
     pub fn new(history: &History, verdict: &Verdict, disk: Option<&DiskEvidence>) -> Self {
         let sightings = Sightings::of(history);
+        let succession = disk.map(Succession::of);
         let measures = &verdict.measures;
         let begun_ns = begun_ns(history, verdict);
         let stage = |record: &plimsoll_checkers::LostRecord| {
             let begun_ns = begun_ns.get(&record.op).copied();
-            stage::stage_of(record, begun_ns.unwrap_or(0), &sightings, verdict)
+            let told = stage::stage_of(record, begun_ns.unwrap_or(0), &sightings, verdict);
+            let by_disks = || succession.as_ref().and_then(|disks| disks.told(record));
+            match told.stage {
+                Stage::Unknown => by_disks().unwrap_or(told),
+                _ => told,
+            }
         };
         let losses: Vec<Loss> = measures.lost.iter().map(stage).collect();
         let mut stages = BTreeMap::new();

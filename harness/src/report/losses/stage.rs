@@ -17,6 +17,8 @@ use super::sightings::{Sighting, Sightings};
 pub enum Stage {
     /// Only the node that acknowledged it ever had it.
     NeverReplicated,
+    /// A leader that was elected later did not have it; whether another replica did is not known.
+    NotOnLaterLeader,
     /// Another replica had it, and a fail-over removed it all the same.
     TruncatedAtFailOver,
     /// A disk that had it was damaged or wiped.
@@ -29,6 +31,7 @@ impl Stage {
     pub fn words(self) -> &'static str {
         match self {
             Stage::NeverReplicated => "never replicated",
+            Stage::NotOnLaterLeader => "not on a later leader",
             Stage::TruncatedAtFailOver => "truncated at fail-over",
             Stage::LostWithADisk => "lost with a disk",
             Stage::Unknown => "unknown",
@@ -39,6 +42,7 @@ impl Stage {
     pub fn name(self) -> &'static str {
         match self {
             Stage::NeverReplicated => "never-replicated",
+            Stage::NotOnLaterLeader => "not-on-a-later-leader",
             Stage::TruncatedAtFailOver => "truncated-at-fail-over",
             Stage::LostWithADisk => "lost-with-a-disk",
             Stage::Unknown => "unknown",

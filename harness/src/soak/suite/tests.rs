@@ -38,7 +38,7 @@ fn lists_multiply_and_name_their_cells() {
         last.words,
         ["--acks=all", "--faults=pause", "--time-limit=9s"]
     );
-    assert_eq!(last.limit, Duration::from_secs(9 + 30 + 120));
+    assert_eq!(last.limit, Duration::from_secs(9 + 20 + 30 + 120));
 }
 
 #[test]

@@ -13,6 +13,9 @@ use serde_json::Value;
 /// An image may have to be built or fetched first.
 const UP_MAX: Duration = Duration::from_secs(900);
 const CALL_MAX: Duration = Duration::from_secs(90);
+/// Which of a file's clusters is meant; a file without profiles does not mind.
+const PROFILES: &str = "COMPOSE_PROFILES";
+const PROFILE_DEFAULT: &str = "builtin";
 const POLL_EVERY: Duration = Duration::from_millis(5);
 
 /// A container as Docker shows it.
@@ -78,6 +81,9 @@ impl Compose {
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]);
         command.envs(self.settings.iter().map(|(name, value)| (name, value)));
+        if std::env::var_os(PROFILES).is_none() {
+            command.env(PROFILES, PROFILE_DEFAULT);
+        }
         run(command, &words.join(" "), within)
     }
 

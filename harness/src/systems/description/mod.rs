@@ -22,10 +22,11 @@ pub const BUILT_IN: [(&str, &str); 2] = [
 ];
 
 /// What every description may use in braces, beside its own `[vars]`.
-const PLACEHOLDERS: [&str; 30] = [
+const PLACEHOLDERS: [&str; 31] = [
     "id",
     "name",
     "addr",
+    "first_addr",
     "dir",
     "data",
     "roles",

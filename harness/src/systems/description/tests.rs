@@ -22,6 +22,21 @@ fn the_built_in_descriptions_are_sound() {
 }
 
 #[test]
+fn every_description_of_the_project_is_sound_and_says_whether_it_was_tested() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems");
+    let mut untested = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("the folder") {
+        let path = entry.expect("an entry").path();
+        let read = Description::read(&path).expect("sound");
+        if !read.tested {
+            untested.push(path.file_stem().expect("a name").to_owned());
+        }
+    }
+    untested.sort();
+    assert_eq!(untested, ["automq", "redpanda"]);
+}
+
+#[test]
 fn a_short_description_is_enough() {
     let read = Description::parse("mine.toml", SOUND).expect("sound");
     assert_eq!(
