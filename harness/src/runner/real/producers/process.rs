@@ -115,10 +115,12 @@ impl Process {
         // Beside the reading: a process may have to be heard before it takes more.
         let writing = write_all(&mut self.stdin, waiting);
         tokio::pin!(writing);
+        // One that takes nothing more may still have something to report; its end is told there.
+        let mut takes = true;
         let mut check = tokio::time::interval(CHECK_EVERY);
         loop {
             tokio::select! {
-                () = &mut writing => return Err("takes no records any more".to_owned()),
+                () = &mut writing, if takes => takes = false,
                 order = orders.recv() => match order {
                     Some((client, produce)) => {
                         let _ = records.send(open.add(client, &produce));
