@@ -206,7 +206,7 @@ pub struct TestArgs {
     /// Send with producer ids and sequence numbers
     #[arg(long)]
     pub idempotent: bool,
-    /// Who sends the records: raw (each op one request), librdkafka, java[:VERSION], or exec:COMMAND
+    /// Who sends the records: raw (each op one request), librdkafka, java, java:VERSION, or exec:COMMAND
     #[arg(long, default_value = "raw", value_parser = ClientChoice::parse)]
     pub client: ClientChoice,
     /// Where clients live
