@@ -62,8 +62,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Scenario(_) => scenario::run(&cli::words()),
         Command::Check(args) => Ok(check::command(&args)),
         Command::Convert(args) => Ok(convert::command(&args)),
-        #[cfg(feature = "librdkafka")]
-        Command::Producer(args) => clients::librdkafka::run(&args),
+        Command::Producer => clients::library::serve(),
         Command::Bench(args) => bench::bench(&args),
         Command::Broker(args) => {
             plimsoll_broker::server::run(*args)?;

@@ -174,7 +174,7 @@ fn scope_of_claims(partition: &Partition<'_>, offset: i64, conflict: &Conflict) 
         };
         // Of a record that was sent again another copy may be there, and this one lost.
         let here = |(low, high): (i64, i64)| low <= offset && offset <= high;
-        stands.is_some_and(|places| here(places) || send.attempts <= 1)
+        stands.is_some_and(|places| here(places) || send.attempts == 1)
     };
     let beyond_reads = conflict
         .acks

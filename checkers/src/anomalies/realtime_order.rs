@@ -82,7 +82,7 @@ fn raise(newest: &mut (i128, Holder), key: i128, holder: Holder) {
 }
 
 /// The lowest offset at which an acknowledged record stood when its send
-/// ended. A record of several attempts may be kept as a copy that was appended
+/// ended. A record of several attempts, or of nobody knows how many, may be kept as a copy that was appended
 /// later than the acknowledged one, so then the acknowledgement must name it.
 pub(crate) fn vouched(partition: &Partition<'_>, send: &Send) -> Option<i64> {
     // An op without an answer never ended, even where reads prove that it was done.
@@ -92,8 +92,8 @@ pub(crate) fn vouched(partition: &Partition<'_>, send: &Send) -> Option<i64> {
         .offset
         .is_some_and(|offset| offset == low || offset == high);
     match (send.attempts, send.offset) {
-        (0 | 1, Some(_)) if named => Some(low),
-        (0 | 1, None) => Some(low),
+        (1, Some(_)) if named => Some(low),
+        (1, None) => Some(low),
         (_, Some(offset)) if named => Some(offset),
         _ => None,
     }

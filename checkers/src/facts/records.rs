@@ -27,7 +27,7 @@ pub(crate) struct Send {
     /// Offset that the acknowledgement named.
     pub offset: Option<i64>,
     pub acks: Option<i16>,
-    /// Requests, as far as its end says; 0 without an end.
+    /// Requests, as far as its end says; 0 where nobody knows: without an end, or sent by a library.
     pub attempts: u32,
     pub barrier: bool,
     /// An op without an answer of which another record was read: it must have

@@ -319,7 +319,7 @@ impl LogStream {
         let mut event = *event;
         event.acks = event.acks.or(client.acks);
         self.tally.count(&event, client.time);
-        if event.attempts > 1 {
+        if event.attempts != 1 {
             self.in_partition(&event, index, |_, _, _| {
                 Err(Trouble::Beyond("a send that was tried more than once"))
             });

@@ -1,8 +1,8 @@
 //! How many operations a second the harness records against a server that does
 //! nothing: the whole way from generator to journal, over real sockets.
 
-mod against;
 mod null_server;
+mod produce;
 
 use std::time::{Duration, Instant};
 
@@ -13,12 +13,13 @@ use plimsoll_nemesis::inject::Composed;
 use plimsoll_nemesis::schedule::Schedule;
 
 use self::null_server::NullServer;
-use crate::cli::BenchArgs;
+pub use self::produce::ProduceArgs;
+use crate::cli::{BenchArgs, BenchWhat};
 use crate::clients::NewTopic;
 use crate::exit::Exit;
 use crate::journal::Recorder;
 use crate::runner::real::{self, Run, StateSource, Watcher, Wiring};
-use crate::session::{NodeInfo, SendPolicy, Session, SessionConfig};
+use crate::session::{NodeInfo, SendBy, SendPolicy, Session, SessionConfig};
 use crate::systems::NodeSet;
 use crate::workload::{Placement, plan_clients};
 
@@ -32,8 +33,8 @@ impl Watcher for Silent {
 
 /// Runs the benchmark and prints what it measured.
 pub fn bench(args: &BenchArgs) -> anyhow::Result<Exit> {
-    if let Some(brokers) = &args.against {
-        return against_cluster(args, brokers);
+    if let Some(BenchWhat::Produce(args)) = &args.what {
+        return produce::produce(args);
     }
     let server = NullServer::start(TOPIC).context("starting the null server")?;
     let folder = std::env::temp_dir().join(format!("plimsoll-bench-{}", std::process::id()));
@@ -54,17 +55,6 @@ pub fn bench(args: &BenchArgs) -> anyhow::Result<Exit> {
         count(ops) / cpu,
         cpu / wall.as_secs_f64()
     );
-    Ok(Exit::Valid)
-}
-
-fn against_cluster(args: &BenchArgs, brokers: &str) -> anyhow::Result<Exit> {
-    let brokers = against::parse_brokers(brokers).context("--against")?;
-    let folder = std::env::temp_dir().join(format!("plimsoll-bench-{}", std::process::id()));
-    std::fs::create_dir_all(&folder)?;
-    let measured = against::measure(args, &brokers, &folder);
-    let removed = std::fs::remove_dir_all(&folder);
-    println!("{:.0}", measured?);
-    removed?;
     Ok(Exit::Valid)
 }
 
@@ -90,14 +80,13 @@ fn measure(
         state: StateSource::default(),
         places: Vec::new(),
         topic: TOPIC.to_owned(),
-        producers: None,
+        library: None,
     };
     let ended = real::run(Run {
         session,
         nodes: &NodeSet::empty(),
         nemesis: Box::<Composed>::default(),
         wiring,
-        producers: None,
         recorder,
         live: None,
         start,
@@ -129,10 +118,10 @@ fn config(args: &BenchArgs) -> SessionConfig {
         }],
         clients: plan_clients(args.concurrency, Placement::Everywhere, 1),
         send: SendPolicy {
+            by: SendBy::Request,
             acks: 1,
             retries: 0,
             idempotent: false,
-            by_library: false,
             request_timeout_ms: 1000,
         },
         rate: f64::INFINITY,

@@ -170,6 +170,12 @@ mod tests {
             ("--min-insync 3 --replication-factor 2", "lower the one"),
             ("--where local --faults partition", "--where lab"),
             ("--acks 1 --idempotent", "--acks all"),
+            (
+                "--client java --idempotent --retries 0",
+                "leave --retries out",
+            ),
+            ("--client java --settle-limit 5", "20 s or more"),
+            ("--client sarama", "exec:COMMAND"),
             ("--time-limit 0", "--time-limit"),
             ("--faults earthquake", "kill, pause, partition"),
             ("--scenario nowhere.toml", "built in are"),

@@ -7,7 +7,7 @@ mod validate;
 mod values;
 
 pub use invocation::{Invocation, option_word, test_command, usage};
-pub use test_args::{Acks, Client, CutWith, FlushPolicy, Format, TestArgs, Where};
+pub use test_args::{Acks, CutWith, FlushPolicy, Format, TestArgs, Where};
 pub use values::{Duration, parse_duration};
 
 use clap::{Args, Parser, Subcommand};
@@ -39,10 +39,9 @@ pub enum Command {
     Doctor,
     /// Run one broker under test
     Broker(Box<plimsoll_broker::server::BrokerArgs>),
-    /// A producer that speaks JSON lines, for `test --client librdkafka`
-    #[cfg(feature = "librdkafka")]
+    /// Send records with librdkafka, as standard input says (docs/CLIENTS.md)
     #[command(hide = true)]
-    Producer(ProducerArgs),
+    Producer,
     /// Measure how many operations a second the harness can record
     #[command(hide = true)]
     Bench(BenchArgs),
@@ -76,34 +75,23 @@ pub struct ScenarioArgs {
     pub rest: Vec<String>,
 }
 
-/// What a producer process is told.
-#[cfg(feature = "librdkafka")]
-#[derive(Debug, Args)]
-pub struct ProducerArgs {
-    pub bootstrap: String,
-    pub topic: String,
-    pub acks: String,
-    pub idempotent: String,
-    pub delivery_timeout_ms: String,
-}
-
 /// How long and how wide to measure.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct BenchArgs {
+    #[command(subcommand)]
+    pub what: Option<BenchWhat>,
     #[arg(long, default_value_t = 5.0)]
     pub seconds: f64,
     #[arg(long, default_value_t = 64)]
     pub concurrency: usize,
-    /// Produce to a cluster that runs already: ID@ADDR:PORT of its brokers, separated by commas
-    #[arg(long)]
-    pub against: Option<String>,
-    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(i32).range(1..=1000))]
-    pub partitions: i32,
-    #[arg(long, value_enum, default_value = "1", allow_negative_numbers = true)]
-    pub acks: Acks,
-    /// Seconds before what is measured
-    #[arg(long, default_value_t = 2.0)]
-    pub warm_up: f64,
+}
+
+/// What else can be measured.
+#[derive(Debug, Subcommand)]
+pub enum BenchWhat {
+    /// Produce requests a second at real Kafka, beside kafka-clients' own producer
+    Produce(crate::bench::ProduceArgs),
 }
 
 /// The words after the subcommand, as the user wrote them.

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use plimsoll_nemesis::faults::{AimAt, FaultKind, Plane};
 
 use super::values::{Duration, parse_duration, parse_rate};
+use crate::clients::library::ClientChoice;
 use crate::systems::SystemChoice;
 use crate::workload::Placement;
 
@@ -94,27 +95,6 @@ impl FaultPlane {
             FaultPlane::Replication => Plane::Replication,
             FaultPlane::Controller => Plane::Controller,
             FaultPlane::Client => Plane::Client,
-        }
-    }
-}
-
-/// What produces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Client {
-    /// plimsoll's own: one request an op, no hidden retry
-    Raw,
-    /// Kafka's own producer (kafka-clients), with its retries and batches
-    Java,
-    /// librdkafka, with its retries and batches; in a build with that feature
-    Librdkafka,
-}
-
-impl Client {
-    pub fn name(self) -> &'static str {
-        match self {
-            Client::Raw => "raw",
-            Client::Java => "java",
-            Client::Librdkafka => "librdkafka",
         }
     }
 }
@@ -220,14 +200,15 @@ pub struct TestArgs {
     #[arg(long, default_value = "log", value_parser = parse_workload)]
     pub workload: String,
     /// Further attempts of a send that was not acknowledged
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
-    pub retries: u32,
+    /// [default: 0; a client library: as many as it does by itself]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub retries: Option<u32>,
     /// Send with producer ids and sequence numbers
     #[arg(long)]
     pub idempotent: bool,
-    /// What produces; consumers and the last reads are always plimsoll's own
-    #[arg(long, value_enum, default_value = "raw")]
-    pub client: Client,
+    /// Who sends the records: raw (each op one request), librdkafka, java, java:VERSION, or exec:COMMAND
+    #[arg(long, default_value = "raw", value_parser = ClientChoice::parse)]
+    pub client: ClientChoice,
     /// Where clients live
     #[arg(long, value_enum, default_value = "mixed")]
     pub clients: Placement,

@@ -1,7 +1,8 @@
 //! Combinations that cannot work, each with what to do instead.
 
-use super::test_args::{Acks, Client, CutWith, TestArgs, Where};
+use super::test_args::{Acks, CutWith, TestArgs, Where};
 use super::values::Duration;
+use crate::clients::library::{ClientChoice, DELIVERY_TIMEOUT_MS};
 use crate::systems::SystemChoice;
 use plimsoll_nemesis::faults::FaultKind;
 
@@ -30,6 +31,7 @@ impl TestArgs {
             );
         }
         self.conflict_of_system()
+            .or_else(|| self.conflict_of_client())
             .or_else(|| self.conflict_of_times())
             .or_else(|| self.conflict_of_faults(faults_were_given))
     }
@@ -41,18 +43,6 @@ impl TestArgs {
             return Some(
                 "--bug switches a bug of the built-in broker on; leave --system out".to_owned(),
             );
-        }
-        if self.client == Client::Librdkafka && !cfg!(feature = "librdkafka") {
-            return Some(
-                "--client librdkafka needs a build with it: cargo build --release --features librdkafka"
-                    .to_owned(),
-            );
-        }
-        if self.client != Client::Raw && (self.retries > 0 || self.acks == Acks::None) {
-            return Some(format!(
-                "--client {} retries by itself and waits for its acknowledgement; leave --retries and --acks 0 out",
-                self.client.name()
-            ));
         }
         let compose = matches!(self.system, SystemChoice::Compose(_));
         if compose
@@ -66,10 +56,33 @@ impl TestArgs {
             );
         }
         let of_kafka = matches!(self.system, SystemChoice::Kafka(_) | SystemChoice::File(_));
-        if (self.kafka_home.is_some() || self.elr.is_some()) && !of_kafka {
+        let needs_libs = matches!(self.client, ClientChoice::Java(_));
+        if (self.kafka_home.is_some() && !needs_libs || self.elr.is_some()) && !of_kafka {
             return Some("--kafka-home and --elr are for --system kafka".to_owned());
         }
         None
+    }
+
+    fn conflict_of_client(&self) -> Option<String> {
+        if !self.client.is_library() {
+            return None;
+        }
+        if self.idempotent && self.retries == Some(0) {
+            return Some(format!(
+                "--idempotent with --client {} needs retries, since the library asks for them; leave --retries out",
+                self.client
+            ));
+        }
+        let least_ms = 2 * DELIVERY_TIMEOUT_MS;
+        match self.settle_limit {
+            Some(limit) if limit.ms < least_ms => Some(format!(
+                "--client {} may hold a record back for {} s, so --settle-limit must be {} s or more",
+                self.client,
+                DELIVERY_TIMEOUT_MS / 1000,
+                least_ms / 1000
+            )),
+            _ => None,
+        }
     }
 
     fn conflict_of_times(&self) -> Option<String> {

@@ -2,9 +2,7 @@
 //! these; bytes and sockets stay in the runner, wire formats in `kafka`.
 
 pub mod kafka;
-#[cfg(feature = "librdkafka")]
-pub mod librdkafka;
-pub mod lines;
+pub mod library;
 pub mod outcome;
 
 /// A producer's identity and the sequence number of one batch.

@@ -50,6 +50,7 @@ impl Cell {
             "replication_factor".to_owned(),
             json!(args.replication_factor),
         );
+        map.insert("client".to_owned(), json!(args.client.to_string()));
         map.insert("idempotent".to_owned(), json!(args.idempotent));
         map
     }

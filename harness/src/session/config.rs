@@ -15,14 +15,25 @@ pub struct NodeInfo {
     pub is_broker: bool,
 }
 
+/// Who carries a send out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendBy {
+    /// This session: it picks the leader, and each attempt is one request.
+    Request,
+    /// A client library: it picks the leader and tries again as it sees fit.
+    Library {
+        /// Whether it may send a record more than once.
+        may_resend: bool,
+    },
+}
+
 /// How sends are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendPolicy {
+    pub by: SendBy,
     pub acks: i16,
     pub retries: u32,
     pub idempotent: bool,
-    /// A library sends: it finds the leader, and sends again by itself.
-    pub by_library: bool,
     /// How long a broker may take over one request.
     pub request_timeout_ms: u64,
 }

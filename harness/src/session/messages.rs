@@ -6,7 +6,7 @@ use plimsoll_nemesis::faults::{ClusterView, Cut};
 use plimsoll_nemesis::schedule::Planned;
 use serde::{Deserialize, Serialize};
 
-use crate::clients::{Broken, Request, Response};
+use crate::clients::{Broken, Produce, Request, Response};
 
 /// A client of the session, one request at a time each: workers first, then
 /// those that fetch metadata, set up, and read the end state.
@@ -85,6 +85,11 @@ pub enum Command {
         node: NodeIndex,
         request: Request,
         timeout_ms: u64,
+    },
+    /// A send for the client library that sends for this client.
+    HandOver {
+        client: ClientId,
+        produce: Produce,
     },
     Inject {
         planned: Planned,

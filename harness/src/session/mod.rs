@@ -24,7 +24,7 @@ mod stats;
 mod timers;
 mod worker;
 
-pub use config::{NodeInfo, SendPolicy, SessionConfig, key};
+pub use config::{NodeInfo, SendBy, SendPolicy, SessionConfig, key};
 pub use messages::{ClientId, Command, Event, FaultStep, NodeIndex, NodeReport, ReplicaReport};
 pub use phase::Phase;
 pub use stats::Stats;
@@ -235,7 +235,7 @@ impl Session {
     /// A worker is ready for its next op, once it has the identity that it needs.
     fn make_free(&mut self, worker: usize, out: Out<'_>) {
         let needs_identity = self.config.send.idempotent
-            && !self.config.send.by_library
+            && self.config.send.by == SendBy::Request
             && self.workers[worker].is_producer()
             && self.workers[worker].identity.is_none();
         if needs_identity && self.phase.runs_clients() {

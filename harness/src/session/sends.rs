@@ -4,7 +4,7 @@
 use plimsoll_checkers::history::{Attempt, OpType, Outcome};
 use rand::RngExt;
 
-use super::config::key;
+use super::config::{SendBy, key};
 use super::messages::Command;
 use super::timers::TimerKind;
 use super::worker::{Identity, SendOp, State};
@@ -58,11 +58,11 @@ impl Session {
 
     /// Sends one request of an op to the leader that this client knows.
     pub(super) fn attempt(&mut self, worker: usize, mut op: SendOp, out: Out<'_>) {
-        if self.config.send.by_library {
+        op.sent_ns = self.now_ns;
+        if self.config.send.by != SendBy::Request {
             return self.hand_over(worker, op, out);
         }
         let side = self.workers[worker].side;
-        op.sent_ns = self.now_ns;
         let leader = self.sides[side].leader(op.partition);
         let node = leader.and_then(|(id, _)| self.cluster.node_of_id(id));
         op.node = node;
@@ -71,16 +71,9 @@ impl Session {
             let result = Err(Broken::NotSent(error));
             return self.send_reply(worker, op, result, out);
         };
-        let policy = self.config.send;
-        let request = Request::Produce(Produce {
-            partition: op.partition,
-            value: op.value,
-            acks: policy.acks,
-            timeout_ms: i32::try_from(policy.request_timeout_ms).unwrap_or(i32::MAX),
-            sequence: op.sequence,
-        });
+        let request = Request::Produce(self.produce(&op));
         self.workers[worker].state = State::Sending(op);
-        let timeout_ms = policy.request_timeout_ms + ANSWER_GRACE_MS;
+        let timeout_ms = self.config.send.request_timeout_ms + ANSWER_GRACE_MS;
         out.push(Command::Send {
             client: worker,
             node,
@@ -89,24 +82,25 @@ impl Session {
         });
     }
 
-    /// Leaves leader and retries to a library. Which node acknowledges is then not known.
-    fn hand_over(&mut self, worker: usize, mut op: SendOp, out: Out<'_>) {
-        op.sent_ns = self.now_ns;
+    /// A library does the rest, bounded by its own time-out; its report is the reply.
+    fn hand_over(&mut self, worker: usize, op: SendOp, out: Out<'_>) {
+        let produce = self.produce(&op);
+        self.workers[worker].state = State::Sending(op);
+        out.push(Command::HandOver {
+            client: worker,
+            produce,
+        });
+    }
+
+    fn produce(&self, op: &SendOp) -> Produce {
         let policy = self.config.send;
-        let request = Request::Produce(Produce {
+        Produce {
             partition: op.partition,
             value: op.value,
             acks: policy.acks,
             timeout_ms: i32::try_from(policy.request_timeout_ms).unwrap_or(i32::MAX),
-            sequence: None,
-        });
-        self.workers[worker].state = State::Sending(op);
-        out.push(Command::Send {
-            client: worker,
-            node: 0,
-            request,
-            timeout_ms: policy.request_timeout_ms + ANSWER_GRACE_MS,
-        });
+            sequence: op.sequence,
+        }
     }
 
     pub(super) fn send_reply(
@@ -133,6 +127,7 @@ impl Session {
         let used = u32::try_from(op.attempts.len()).unwrap_or(u32::MAX);
         let again = ended.outcome != Outcome::Ok
             && ended.retry
+            && self.config.send.by == SendBy::Request
             && used <= self.config.send.retries
             && self.phase.runs_clients();
         if again {
@@ -155,9 +150,12 @@ impl Session {
         );
         line.acks = Some(self.config.send.acks);
         line.error = ended.error;
-        if self.config.send.retries > 0 {
-            line.attempts = Some(op.attempts.clone());
-        }
+        line.attempts = match self.config.send.by {
+            // Nobody knows how many there were.
+            SendBy::Library { may_resend: true } => Some(Vec::new()),
+            SendBy::Request if self.config.send.retries > 0 => Some(op.attempts.clone()),
+            _ => None,
+        };
         out.push(Command::Record(Box::new(line)));
         self.stats.count_send(outcome);
         self.after_send(worker, op.partition, outcome, out);

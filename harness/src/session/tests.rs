@@ -146,10 +146,10 @@ fn config(retries: u32, idempotent: bool) -> SessionConfig {
             .collect(),
         clients: plan_clients(8, Placement::Mixed, 3),
         send: SendPolicy {
+            by: SendBy::Request,
             acks: 1,
             retries,
             idempotent,
-            by_library: false,
             request_timeout_ms: 1000,
         },
         rate: 500.0,
@@ -203,6 +203,10 @@ fn drive(session: &mut Session, fake: &mut Fake, ops: &mut Vec<Op>) {
                     client, request, ..
                 } => {
                     let result = fake.answer(&request);
+                    put(&mut queue, now + MS, Event::Reply { client, result });
+                }
+                Command::HandOver { client, produce } => {
+                    let result = fake.answer(&Request::Produce(produce));
                     put(&mut queue, now + MS, Event::Reply { client, result });
                 }
                 Command::Inject { planned, view } => {
@@ -331,6 +335,27 @@ fn retries_are_attempts_of_one_op_under_one_sequence_number() {
             .values()
             .all(|all| all.iter().all(|sequence| *sequence == all[0]))
     );
+}
+
+#[test]
+fn a_library_gets_each_record_once_and_nobody_says_how_often_it_sent_it() {
+    let mut fake = Fake {
+        refuse: Some((4, 19)),
+        ..Fake::sound()
+    };
+    let mut config = config(3, true);
+    config.send.by = SendBy::Library { may_resend: true };
+    let ops = run(config, &mut fake);
+    assert!(sends(&ops, OpType::Ok) > 100);
+    assert!(sends(&ops, OpType::Fail) > 20);
+    assert!(fake.sequences.is_empty(), "numbers are the library's");
+    let handed_over = u64::try_from(sends(&ops, OpType::Invoke)).expect("small");
+    let barriers = 2;
+    assert_eq!(fake.produced, handed_over + barriers);
+    let mut ends = ops
+        .iter()
+        .filter(|op| op.f == "send" && op.kind != OpType::Invoke);
+    assert!(ends.all(|op| op.attempts == Some(Vec::new())));
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod system;
 
 pub use enter::{in_lab, own_exe};
 pub use plan::quoted;
+pub use system::find;
 
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
@@ -28,7 +29,7 @@ use crate::cli::{CutWith, Invocation, Where};
 use crate::evidence;
 use crate::exit::Exit;
 use crate::journal::Recorder;
-use crate::runner::real::{self, Ended, Live, Producers, Run};
+use crate::runner::real::{self, Ended, Live, Run};
 use crate::session::Session;
 use crate::store::RunFolder;
 use crate::systems::{Layout, NodeSet, System, SystemChoice};
@@ -113,17 +114,12 @@ fn carry_out(plan: &Plan<'_>, ground: Ground<'_>) -> anyhow::Result<Ended> {
     let recorder =
         Recorder::create(&plan.folder.journal(), &header, start).context("opening the journal")?;
     let wiring = plan.wiring(&session, ground.lab)?;
-    let producers = wiring.producers.as_ref();
-    let producers = producers
-        .map(|plan| Producers::start(plan, &wiring.places))
-        .transpose()?;
     let mut progress = Progress::new(&plan.invocation.args);
     let ended = real::run(Run {
         session,
         nodes: ground.nodes,
         nemesis: ground.nemesis,
         wiring,
-        producers,
         recorder,
         live: plan
             .invocation

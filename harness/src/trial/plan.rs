@@ -2,33 +2,29 @@
 //! the promise in the history's header, the brokers' settings.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use plimsoll_checkers::history::{Header, TopicInfo};
-use plimsoll_checkers::promise::{Acks, FaultClasses, Flush, Permitted, Promise, Scope, Settings};
+use plimsoll_checkers::promise::{Acks, FaultClasses, Flush, Promise, Settings};
 use plimsoll_nemesis::faults::FaultKind;
 use plimsoll_nemesis::lab::{Lab, PLACE_EVERYWHERE, pinned_place};
 use plimsoll_nemesis::schedule::{Schedule, ScheduleSettings, Timers};
 use serde_json::{Map, json};
 
 use super::system::Found;
-use crate::cli::{self, Client, FlushPolicy, Invocation, TestArgs};
+use crate::cli::{self, FlushPolicy, Invocation, TestArgs};
 use crate::clients::NewTopic;
-use crate::runner::real::{ProducerPlan, StateSource, Wiring};
-use crate::session::{NodeInfo, SendPolicy, Session, SessionConfig, key};
+use crate::clients::library::{Hello, PROTOCOL, Tuning, config};
+use crate::runner::real::{LibraryPlan, StateSource, Wiring};
+use crate::session::{NodeInfo, SendBy, SendPolicy, Session, SessionConfig, key};
 use crate::store::RunFolder;
-use crate::systems::{ClusterSettings, Kafka, Layout, State};
+use crate::systems::{ClusterSettings, Layout, State};
 use crate::workload::{Role, Side, plan_clients};
 
 pub const TOPIC: &str = "log";
-const JAVA_PRODUCER: &str = include_str!("../clients/java/PlimsollProducer.java");
 const STREAM_FAULTS: u64 = 0x6661_756c_7473;
 /// A broker may take longer than the slowest ISR change over an acks=all
 /// request, yet a client must not be stuck for good.
 const REQUEST_TIMEOUT_MS: u64 = 1500;
-
-/// How long a library may try to deliver one record (delivery.timeout.ms).
-const DELIVERY_TIMEOUT_MS: u64 = 10_000;
 
 /// One run, laid out.
 pub struct Plan<'a> {
@@ -43,6 +39,12 @@ pub struct Plan<'a> {
 impl Plan<'_> {
     fn args(&self) -> &TestArgs {
         &self.invocation.args
+    }
+
+    /// How often a record may be sent again.
+    fn retries(&self) -> u32 {
+        let args = self.args();
+        args.client.retries(args.retries)
     }
 
     pub fn broker_settings(&self) -> ClusterSettings {
@@ -76,14 +78,16 @@ impl Plan<'_> {
             nodes: self.layout.nodes.iter().map(node).collect(),
             clients: plan_clients(usize::from(args.concurrency), args.clients, brokers),
             send: SendPolicy {
-                acks: args.acks.wire(),
-                retries: args.retries,
-                idempotent: args.idempotent,
-                by_library: args.client != Client::Raw,
-                request_timeout_ms: match args.client {
-                    Client::Raw => REQUEST_TIMEOUT_MS,
-                    Client::Java | Client::Librdkafka => DELIVERY_TIMEOUT_MS + REQUEST_TIMEOUT_MS,
+                by: match self.found.library {
+                    None => SendBy::Request,
+                    Some(_) => SendBy::Library {
+                        may_resend: self.retries() > 0,
+                    },
                 },
+                acks: args.acks.wire(),
+                retries: self.retries(),
+                idempotent: args.idempotent,
+                request_timeout_ms: REQUEST_TIMEOUT_MS,
             },
             rate: args.rate,
             time_limit_ms: args.time_limit.ms,
@@ -164,11 +168,7 @@ impl Plan<'_> {
             },
             elr: self.found.elr,
             idempotent: args.idempotent,
-            // A library's own retries: as many as fit into its time.
-            retries: match args.client {
-                Client::Raw => args.retries,
-                Client::Java | Client::Librdkafka => args.retries.max(1),
-            },
+            retries: self.retries(),
         };
         let faults = self
             .invocation
@@ -181,15 +181,7 @@ impl Plan<'_> {
             process: faults > 0,
             disk: false,
         };
-        let mut promise = Promise::resolve(&settings, classes, args.strict);
-        if args.client != Client::Raw && !args.idempotent {
-            promise.permitted.push(Permitted {
-                anomaly: "duplicate".to_owned(),
-                scope: Scope::Any,
-                reason: "the client's library sends again by itself, and without idempotence a request that had been appended after all is appended twice".to_owned(),
-            });
-        }
-        promise
+        Promise::resolve(&settings, classes, args.strict)
     }
 
     pub fn header(&self, session: &Session, system: &str) -> Header {
@@ -264,46 +256,35 @@ impl Plan<'_> {
                 .map(place)
                 .collect::<Result<_, _>>()?,
             topic: TOPIC.to_owned(),
-            producers: self.producers(session)?,
+            library: self.library_plan(session),
         })
     }
 
-    /// How the library that produces is started, where one does.
-    fn producers(&self, session: &Session) -> anyhow::Result<Option<ProducerPlan>> {
+    fn library_plan(&self, session: &Session) -> Option<LibraryPlan> {
+        let library = self.found.library.as_ref()?;
         let args = self.args();
-        if args.client == Client::Raw {
-            return Ok(None);
-        }
-        let folder = self.folder.path().join("clients");
-        std::fs::create_dir_all(&folder)?;
-        let folder = std::path::absolute(folder)?;
-        let mut command = match &self.found.java_client {
-            Some(kafka) => java_producer(kafka, &folder)?,
-            None => vec![
-                super::own_exe()?.display().to_string(),
-                "producer".to_owned(),
-            ],
-        };
         let port = self.found.description.ports.client;
         let brokers = self.layout.nodes.iter().filter(|node| node.is_broker);
-        let bootstrap: Vec<String> = brokers.map(|node| node.socket(port).to_string()).collect();
-        command.extend([
-            bootstrap.join(","),
-            TOPIC.to_owned(),
-            if args.acks == cli::Acks::All {
-                "all"
-            } else {
-                "1"
-            }
-            .to_owned(),
-            args.idempotent.to_string(),
-            DELIVERY_TIMEOUT_MS.to_string(),
-        ]);
-        Ok(Some(ProducerPlan {
-            command,
-            log: folder.join(format!("{}.log", args.client.name())),
-            clients: session.workers().count(),
-        }))
+        let brokers: Vec<_> = brokers.map(|node| node.socket(port)).collect();
+        let tuning = Tuning {
+            acks: args.acks.wire(),
+            idempotent: args.idempotent,
+            retries: args.retries,
+            request_timeout_ms: REQUEST_TIMEOUT_MS,
+        };
+        let workers = session.workers().enumerate();
+        let producers = workers.filter(|(_, client)| client.role == Role::Producer);
+        Some(LibraryPlan {
+            command: library.command.clone(),
+            hello: Hello {
+                plimsoll_producer: PROTOCOL,
+                topic: TOPIC.to_owned(),
+                config: config(tuning, &brokers),
+            },
+            one_attempt: self.retries() == 0,
+            logs: self.folder.path().join("clients"),
+            clients: producers.map(|(client, _)| client).collect(),
+        })
     }
 
     /// What the report shows of the settings, in reading order.
@@ -345,7 +326,20 @@ impl Plan<'_> {
                 args.replica_lag_time_max.to_string(),
             ),
             ("session timeout", args.session_timeout.to_string()),
-            ("retries", args.retries.to_string()),
+            (
+                "client",
+                match &self.found.library {
+                    Some(library) => library.title.clone(),
+                    None => args.client.to_string(),
+                },
+            ),
+            (
+                "retries",
+                match args.retries {
+                    None if args.client.is_library() => "the library's own".to_owned(),
+                    _ => self.retries().to_string(),
+                },
+            ),
             ("idempotent", args.idempotent.to_string()),
             (
                 "eligible leader replicas",
@@ -355,7 +349,6 @@ impl Plan<'_> {
                 "clients",
                 format!("{} {:?}", args.concurrency, args.clients).to_lowercase(),
             ),
-            ("client", args.client.name().to_owned()),
             ("rate", format!("{} ops/s", args.rate)),
             ("faults", faults),
             ("lost nodes", args.lost_nodes.to_string()),
@@ -394,23 +387,6 @@ impl Plan<'_> {
             })).collect::<Vec<_>>(),
         })
     }
-}
-
-/// Kafka's own producer, from its one source file.
-fn java_producer(kafka: &Kafka, folder: &Path) -> anyhow::Result<Vec<String>> {
-    let source = folder.join("PlimsollProducer.java");
-    std::fs::write(&source, JAVA_PRODUCER)?;
-    let flags = [
-        "-Xmx128m",
-        "-XX:+UseSerialGC",
-        "-XX:TieredStopAtLevel=1",
-        "-cp",
-    ];
-    let mut command = vec![kafka.java.display().to_string()];
-    command.extend(flags.map(str::to_owned));
-    command.push(format!("{}/*", kafka.libs.display()));
-    command.push(source.display().to_string());
-    Ok(command)
 }
 
 /// flush.messages: how many records may be written before they are synced.

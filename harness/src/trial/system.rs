@@ -4,10 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use anyhow::Context;
-
 use super::own_exe;
-use crate::cli::{Client, TestArgs};
+use crate::cli::TestArgs;
+use crate::clients::library::Library;
 use crate::systems::{
     ClusterSettings, Described, Description, Kafka, Layout, SystemChoice, elr_by_default,
 };
@@ -18,10 +17,10 @@ pub struct Found {
     pub description: Description,
     values: BTreeMap<String, String>,
     pub version: String,
-    /// Java and Kafka's jars, where the client needs them.
-    pub java_client: Option<Kafka>,
     /// Whether eligible leader replicas are on (KIP-966).
     pub elr: bool,
+    /// The client library that sends the records, where it is not our own client.
+    pub library: Option<Library>,
 }
 
 /// Reads the description and finds what it needs. Outside of a lab first: in it there is no
@@ -29,7 +28,7 @@ pub struct Found {
 pub fn find(args: &TestArgs) -> anyhow::Result<Found> {
     let description = args.system.description()?;
     let exe = own_exe()?.display().to_string();
-    let mut values = BTreeMap::from([("plimsoll".to_owned(), exe)]);
+    let mut values = BTreeMap::from([("plimsoll".to_owned(), exe.clone())]);
     let mut version = match args.system {
         SystemChoice::Builtin => env!("CARGO_PKG_VERSION").to_owned(),
         _ => String::new(),
@@ -41,15 +40,10 @@ pub fn find(args: &TestArgs) -> anyhow::Result<Found> {
         elr = elr_by_default(&kafka.version);
         version = kafka.version;
     }
-    let java_client = match args.client {
-        Client::Java => {
-            let home = args.kafka_home.as_deref();
-            Some(Kafka::find(home, args.system.kafka_version()).context("--client java")?)
-        }
-        Client::Raw | Client::Librdkafka => None,
-    };
+    let home = args.kafka_home.as_deref();
+    let library = Library::find(&args.client, &exe, home, args.system.kafka_version())?;
     Ok(Found {
-        java_client,
+        library,
         description,
         values,
         version,

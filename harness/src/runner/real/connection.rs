@@ -13,7 +13,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, timeout_at};
 
-use super::{Message, Messages, Producers, Wiring};
+use super::{Message, Messages, Wiring};
 use crate::clients::{Broken, Request, Response, kafka};
 use crate::session::{ClientId, Event, NodeIndex};
 
@@ -33,32 +33,18 @@ pub(super) struct Connections {
     wiring: Arc<Wiring>,
     messages: Messages,
     open: HashMap<(ClientId, NodeIndex), UnboundedSender<Call>>,
-    producers: Option<Producers>,
 }
 
 impl Connections {
-    pub fn new(
-        wiring: Arc<Wiring>,
-        producers: Option<Producers>,
-        messages: Messages,
-    ) -> Connections {
-        if let Some(producers) = &producers {
-            producers.attach(messages.clone());
-        }
+    pub fn new(wiring: Arc<Wiring>, messages: Messages) -> Connections {
         Connections {
             wiring,
-            producers,
             messages,
             open: HashMap::new(),
         }
     }
 
     pub fn send(&mut self, client: ClientId, node: NodeIndex, request: Request, timeout: Duration) {
-        if let (Some(producers), Request::Produce(produce)) = (&mut self.producers, &request)
-            && producers.sends_for(client)
-        {
-            return producers.send(client, produce, timeout);
-        }
         let connection = self.open.entry((client, node)).or_insert_with(|| {
             let (sender, receiver) = unbounded_channel();
             let connection = Connection::new(Arc::clone(&self.wiring), client, node);

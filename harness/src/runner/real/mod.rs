@@ -20,10 +20,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 pub use self::connection::{Call, Connection};
 pub use self::live::Live;
-pub use self::producers::{ProducerPlan, Producers};
+pub use self::producers::LibraryPlan;
 
 use self::connection::Connections;
 use self::injector::Injector;
+use self::producers::Producers;
 use crate::journal::Recorder;
 use crate::session::{Command, Event, Session};
 use crate::systems::NodeSet;
@@ -72,8 +73,8 @@ pub struct Wiring {
     /// The place of each client of the session, where it has one.
     pub places: Vec<Option<Place>>,
     pub topic: String,
-    /// Where a library produces: how it is started.
-    pub producers: Option<ProducerPlan>,
+    /// The client library that sends for the workload's producers, where one does.
+    pub library: Option<LibraryPlan>,
 }
 
 /// Someone who watches the run.
@@ -87,8 +88,6 @@ pub struct Run<'a> {
     pub nodes: &'a NodeSet,
     pub nemesis: Box<dyn Nemesis>,
     pub wiring: Wiring,
-    /// Those of the wiring, ready.
-    pub producers: Option<Producers>,
     pub recorder: Recorder,
     /// Judges meanwhile and stops the run at its first violation.
     pub live: Option<Live>,
@@ -114,21 +113,25 @@ pub fn run(run: Run<'_>) -> Result<Ended, TestBedError> {
         .enable_all()
         .build()
         .map_err(|e| TestBedError(format!("the runtime did not start: {e}")))?;
-    Ok(runtime.block_on(run_inside(run)))
+    runtime.block_on(run_inside(run))
 }
 
-async fn run_inside(run: Run<'_>) -> Ended {
+async fn run_inside(run: Run<'_>) -> Result<Ended, TestBedError> {
     let (sender, receiver) = unbounded_channel();
+    let producers = Producers::start(&run.wiring, &sender)
+        .await
+        .map_err(TestBedError)?;
     let injector = Injector::start(run.nemesis, run.nodes.handle(), sender.clone());
     let wiring = Arc::new(run.wiring);
     watch_nodes(&wiring, &sender);
-    let connections = Connections::new(wiring, run.producers, sender);
+    let connections = Connections::new(wiring, sender);
     let mut shell = Shell {
         session: run.session,
         recorder: run.recorder,
         live: run.live,
         violation: None,
         connections,
+        producers,
         injector,
         start: run.start,
         wake_ns: Some(0),
@@ -137,14 +140,15 @@ async fn run_inside(run: Run<'_>) -> Ended {
     };
     shell.run_loop(receiver, run.nodes, run.watcher).await;
     shell.injector.stop();
+    shell.producers.stop().await;
     let failure = shell.finished.flatten().map(TestBedError);
-    Ended {
+    Ok(Ended {
         session: shell.session,
         recorder: shell.recorder,
         stopped_after: shell.stopped_after,
         violation: shell.violation,
         failure,
-    }
+    })
 }
 
 fn watch_nodes(wiring: &Arc<Wiring>, messages: &Messages) {
@@ -169,6 +173,7 @@ struct Shell {
     live: Option<Live>,
     violation: Option<String>,
     connections: Connections,
+    producers: Producers,
     injector: Injector,
     start: Instant,
     wake_ns: Option<u64>,
@@ -266,6 +271,7 @@ impl Shell {
                 self.connections
                     .send(client, node, request, Duration::from_millis(timeout_ms));
             }
+            Command::HandOver { client, produce } => self.producers.send(client, produce),
             Command::Inject { planned, view } => self.injector.inject(planned, view),
             Command::Heal { id } => self.injector.heal(id),
             Command::Record(op) => self.record(*op),

@@ -82,7 +82,7 @@ impl Stage {
             state: StateSource::default(),
             places: vec![place; 16],
             topic: TOPIC.to_owned(),
-            producers: None,
+            library: None,
         });
         let timeout = Duration::from_secs(2);
         let mut stage = Stage {

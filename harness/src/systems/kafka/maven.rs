@@ -44,7 +44,7 @@ pub fn resolve(version: &str) -> anyhow::Result<PathBuf> {
 }
 
 /// `$PLIMSOLL_CACHE`, or `plimsoll` in the user's cache folder.
-fn cache_folder() -> anyhow::Result<PathBuf> {
+pub fn cache_folder() -> anyhow::Result<PathBuf> {
     let of = |name: &str| {
         std::env::var_os(name)
             .filter(|value| !value.is_empty())

@@ -4,6 +4,8 @@
 mod java;
 mod maven;
 
+pub use maven::cache_folder;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
