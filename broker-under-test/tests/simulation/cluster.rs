@@ -539,6 +539,7 @@ impl Cluster {
             incarnation: start,
             seed: self.rng.random(),
             timers: timers(),
+            replica_lag_max_messages: None,
             topic_defaults: TopicDefaults::default(),
             bugs: self.plan.bugs.clone(),
         };
