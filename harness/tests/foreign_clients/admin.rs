@@ -116,9 +116,7 @@ fn confluent_kafkas_admin_client_describes_configures_and_elects() {
     assert_eq!(operator.step(&cluster, "elect preferred"), not_needed);
     assert_eq!(operator.step(&cluster, "elect unclean"), not_needed);
     cluster.kill_broker(1);
-    cluster.wait_for("another leader", || {
-        cluster.leader_of("operated") != 1
-    });
+    cluster.wait_for("another leader", || cluster.leader_of("operated") != 1);
     let unavailable = "elected PREFERRED_LEADER_NOT_AVAILABLE";
     assert_eq!(operator.step(&cluster, "elect preferred"), unavailable);
     cluster.start_broker(1);
@@ -150,5 +148,8 @@ fn kafka_pythons_admin_client_sees_log_directories_and_deletes_a_topic() {
     let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}{errors}{}", cluster.logs());
-    assert!(text.contains("measured") && text.contains("deleted"), "{text}");
+    assert!(
+        text.contains("measured") && text.contains("deleted"),
+        "{text}"
+    );
 }

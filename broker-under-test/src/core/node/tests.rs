@@ -6,15 +6,13 @@ use super::*;
 use crate::core::bugs::Bugs;
 use crate::core::config::{Timers, TopicDefaults};
 use crate::core::messages::ClientResponse;
-use crate::core::messages::client::{
-    CreateTopicsRequest, NewTopic, ProduceRequest, TopicRef,
-};
+use crate::core::messages::client::{CreateTopicsRequest, NewTopic, ProduceRequest, TopicRef};
 use crate::core::messages::configs::{
     AlterConfigsRequest, ConfigChange, ConfigSource, DescribeConfigsRequest, Resource, TOPIC,
 };
 use crate::core::messages::delete_topics::DeleteTopicsRequest;
 use crate::core::messages::describe::DescribeClusterRequest;
-use crate::core::messages::elect_leaders::{Election, ElectLeadersRequest};
+use crate::core::messages::elect_leaders::{ElectLeadersRequest, Election};
 use crate::core::messages::fetch::{FetchPartition, FetchRequest};
 use crate::core::seam::LogId;
 use crate::kafka::batch::BatchBuilder;
@@ -208,7 +206,11 @@ impl Bench {
         }
     }
 
-    fn elect(&mut self, election: Election, partitions: Option<Vec<TopicPartition>>) -> Vec<ErrorCode> {
+    fn elect(
+        &mut self,
+        election: Election,
+        partitions: Option<Vec<TopicPartition>>,
+    ) -> Vec<ErrorCode> {
         let request = ElectLeadersRequest {
             election,
             partitions,
@@ -277,7 +279,10 @@ fn a_topic_of_the_same_name_begins_a_log_of_its_own_id() {
     let mut bench = Bench::new();
     let first = bench.begun[0].1;
     assert_eq!(bench.delete(TopicRef::Id(first)), ErrorCode::NONE);
-    assert_eq!(bench.delete(TopicRef::Id(first)), ErrorCode::UNKNOWN_TOPIC_ID);
+    assert_eq!(
+        bench.delete(TopicRef::Id(first)),
+        ErrorCode::UNKNOWN_TOPIC_ID
+    );
     let unknown = ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
     assert_eq!(bench.delete(by_name()), unknown);
     bench.create(NewTopic {
@@ -296,14 +301,23 @@ fn a_topic_of_the_same_name_begins_a_log_of_its_own_id() {
 fn a_change_of_settings_acts_and_is_shown_with_its_source_until_it_is_taken_back() {
     let mut bench = Bench::new();
     let name = "min.insync.replicas";
-    assert_eq!(bench.described(name), ("1".to_owned(), ConfigSource::Default));
+    assert_eq!(
+        bench.described(name),
+        ("1".to_owned(), ConfigSource::Default)
+    );
     assert_eq!(bench.alter(name, 0, Some("2"), true), ErrorCode::NONE);
-    assert_eq!(bench.described(name), ("1".to_owned(), ConfigSource::Default));
+    assert_eq!(
+        bench.described(name),
+        ("1".to_owned(), ConfigSource::Default)
+    );
     assert_eq!(bench.alter(name, 0, Some("2"), false), ErrorCode::NONE);
     assert_eq!(bench.described(name), ("2".to_owned(), ConfigSource::Topic));
     assert_eq!(bench.node.image.topics["log"].config.min_insync_replicas, 2);
     assert_eq!(bench.alter(name, 1, None, false), ErrorCode::NONE);
-    assert_eq!(bench.described(name), ("1".to_owned(), ConfigSource::Default));
+    assert_eq!(
+        bench.described(name),
+        ("1".to_owned(), ConfigSource::Default)
+    );
     let kept = ("7".to_owned(), ConfigSource::Topic);
     assert_eq!(bench.described("flush.messages"), kept);
 }
@@ -312,16 +326,34 @@ fn a_change_of_settings_acts_and_is_shown_with_its_source_until_it_is_taken_back
 fn settings_that_do_not_exist_and_operations_that_do_not_fit_are_refused() {
     let mut bench = Bench::new();
     let invalid = ErrorCode::INVALID_CONFIG;
-    assert_eq!(bench.alter("min.insync.replica", 0, Some("2"), false), invalid);
-    assert_eq!(bench.alter("min.insync.replicas", 0, Some("0"), false), invalid);
-    assert_eq!(bench.alter("min.insync.replicas", 2, Some("2"), false), invalid);
+    assert_eq!(
+        bench.alter("min.insync.replica", 0, Some("2"), false),
+        invalid
+    );
+    assert_eq!(
+        bench.alter("min.insync.replicas", 0, Some("0"), false),
+        invalid
+    );
+    assert_eq!(
+        bench.alter("min.insync.replicas", 2, Some("2"), false),
+        invalid
+    );
     let request = ErrorCode::INVALID_REQUEST;
     assert_eq!(bench.alter("min.insync.replicas", 0, None, false), request);
-    assert_eq!(bench.alter("min.insync.replicas", 9, Some("2"), false), request);
-    assert_eq!(bench.alter("cleanup.policy", 2, Some("compact"), false), ErrorCode::NONE);
+    assert_eq!(
+        bench.alter("min.insync.replicas", 9, Some("2"), false),
+        request
+    );
+    assert_eq!(
+        bench.alter("cleanup.policy", 2, Some("compact"), false),
+        ErrorCode::NONE
+    );
     let both = ("delete,compact".to_owned(), ConfigSource::Topic);
     assert_eq!(bench.described("cleanup.policy"), both);
-    assert_eq!(bench.alter("cleanup.policy", 3, Some("delete"), false), ErrorCode::NONE);
+    assert_eq!(
+        bench.alter("cleanup.policy", 3, Some("delete"), false),
+        ErrorCode::NONE
+    );
     assert_eq!(bench.described("cleanup.policy").0, "compact");
 }
 
@@ -335,7 +367,10 @@ fn an_election_of_a_leader_that_leads_is_not_needed_and_left_out_where_all_are_a
     }
     let nowhere = TopicPartition::new("nowhere", 0);
     let unknown = ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
-    assert_eq!(bench.elect(Election::Preferred, Some(vec![nowhere])), [unknown]);
+    assert_eq!(
+        bench.elect(Election::Preferred, Some(vec![nowhere])),
+        [unknown]
+    );
 }
 
 #[test]
