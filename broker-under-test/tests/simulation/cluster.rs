@@ -1,5 +1,7 @@
 //! Three nodes, their disks and the network between them, driven by one heap of (time, sequence).
 
+mod deletion;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
@@ -193,6 +195,15 @@ impl Cluster {
             true => Ok(()),
             false => Err("the topic is not created".to_owned()),
         }
+    }
+
+    /// Every replica of the topic, on the disk of every node, has this many records.
+    fn logs_end_at(&self, end: i64) -> bool {
+        (0..PARTITIONS).all(|partition| {
+            let tp = TopicPartition::new(TOPIC, partition);
+            let ends = |disk: &Disk| disk.logs.get(&tp).is_some_and(|log| log.end() == end);
+            self.disks.values().all(ends)
+        })
     }
 
     /// Runs until `done` or the time is up; true where it is done.

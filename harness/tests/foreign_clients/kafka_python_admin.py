@@ -14,8 +14,16 @@ for _ in range(20):
     producer.send(topic, b"x" * 100, partition=0).get(60)
 producer.close()
 
-described = admin.describe_log_dirs()
-print(described, flush=True)
+dirs = [one for broker in admin.describe_log_dirs() for one in broker["log_dirs"]]
+sizes = {
+    partition["partition_size"]
+    for one in dirs
+    for of_topic in one["topics"]
+    if of_topic["name"] == topic
+    for partition in of_topic["partitions"]
+}
+assert len(dirs) == 3 and len(sizes) == 1 and sizes.pop() > 20 * 100, dirs
+print("measured", flush=True)
 admin.delete_topics([topic])
 assert topic not in admin.list_topics(), "the topic is still listed"
 print("deleted", flush=True)
