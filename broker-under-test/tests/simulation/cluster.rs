@@ -197,12 +197,12 @@ impl Cluster {
         }
     }
 
-    /// Every replica of the topic, on the disk of every node, has this many records.
-    fn logs_end_at(&self, end: i64) -> bool {
+    /// Every replica of the topic, on the disks of these nodes, has this many records.
+    fn logs_end_at(&self, end: i64, nodes: &[NodeId]) -> bool {
         (0..PARTITIONS).all(|partition| {
             let tp = TopicPartition::new(TOPIC, partition);
             let ends = |disk: &Disk| disk.logs.get(&tp).is_some_and(|log| log.end() == end);
-            self.disks.values().all(ends)
+            nodes.iter().all(|node| ends(&self.disks[node]))
         })
     }
 

@@ -3,6 +3,7 @@ step ends in one line on stdout. A step that does not go as it should ends the s
 
 import sys
 import time
+from collections import Counter
 
 from confluent_kafka import (
     Consumer,
@@ -133,8 +134,8 @@ steps = {
     "elect preferred": lambda: elect(ElectionType.PREFERRED),
     "elect unclean": lambda: elect(ElectionType.UNCLEAN),
     "produce old": lambda: (produce(["old"] * 50), print("produced", flush=True)),
-    "produce new": lambda: (produce(["new"] * 3), print("produced", flush=True)),
-    "read": lambda: print("read", *read_all(), flush=True),
+    "produce new": lambda: (produce(["new"] * 60), print("produced", flush=True)),
+    "read": lambda: print("read", Counter(read_all()), flush=True),
     "create": lambda: (create(), print("created", flush=True)),
     "leader": lambda: print("leader", describe_leader(), flush=True),
     "delete": lambda: print("deleted", code_of(admin.delete_topics([topic])[topic]), flush=True),

@@ -118,6 +118,14 @@ impl Cluster {
         of_topic.find(|one| one["partition"] == 0)?["leo"].as_i64()
     }
 
+    /// The values that a node has of partition 0 of `topic`, committed or not.
+    pub fn values(&self, node: usize, topic: &str) -> Vec<String> {
+        let answer = self.admin(node, &format!("/replicas/{topic}/0/records"));
+        let records = answer["records"].as_array().cloned().unwrap_or_default();
+        let value = |record: &serde_json::Value| record["value"].as_str().map(str::to_owned);
+        records.iter().filter_map(value).collect()
+    }
+
     /// Whether a node's disk has a replica's folder.
     pub fn has_folder(&self, node: usize, partition: &str) -> bool {
         let data = self.dir.path().join(format!("n{node}"));
