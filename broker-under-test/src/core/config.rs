@@ -94,6 +94,9 @@ pub struct NodeConfig {
     pub seed: u64,
     /// Time-outs.
     pub timers: Timers,
+    /// replica.lag.max.messages, the rule of Kafka before 0.9: a follower that lags by more leaves
+    /// the ISR, however short the time. None: the rule is off.
+    pub replica_lag_max_messages: Option<i64>,
     /// Defaults of topics.
     pub topic_defaults: TopicDefaults,
     /// Bugs that are switched on.

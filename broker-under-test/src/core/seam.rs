@@ -4,9 +4,11 @@
 //! in the order of issue; `Synced` means on disk; every `Call` is answered once, by its reply or by
 //! [`Broken`]; after a long stop, messages that have come in are handed over before the next tick.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 
-use super::ids::{Addr, CallId, ConnId, IoId, RequestId, TopicPartition};
+use super::ids::{Addr, CallId, ConnId, IoId, RequestId, TopicId, TopicPartition};
 use super::messages::{PeerRequest, PeerResponse, Request, Response};
 use super::replica::producers::ProducerStates;
 
@@ -151,6 +153,21 @@ pub enum Op {
         /// How often the log had been truncated when the read was issued.
         generation: u64,
     },
+    /// Begin an empty log; what is there under the name belongs to an earlier topic and goes.
+    /// Completes with `Synced`.
+    Create {
+        /// Which replica.
+        log: TopicPartition,
+        /// Of which topic of that name.
+        topic_id: TopicId,
+    },
+    /// Remove a log; completes with `Synced`.
+    Delete {
+        /// Which replica.
+        log: TopicPartition,
+    },
+    /// Tell the size of every replica's log.
+    LogSizes,
     /// Replace a small state; completes with `Synced`.
     SaveMeta {
         /// Which.
@@ -171,6 +188,13 @@ pub enum Done {
     Read(Bytes),
     /// Cut; with the producers' state where that was asked for.
     Truncated(Option<ProducerStates>),
+    /// Where the logs are, and the bytes of each.
+    LogSizes {
+        /// The directory.
+        path: String,
+        /// By replica.
+        sizes: BTreeMap<TopicPartition, u64>,
+    },
     /// The log has been truncated since the read was issued.
     Stale,
     /// It failed; the log is not to be trusted any more.

@@ -21,6 +21,18 @@ pub enum Api {
     InitProducerId,
     /// Key 23.
     OffsetForLeaderEpoch,
+    /// Key 20.
+    DeleteTopics,
+    /// Key 32.
+    DescribeConfigs,
+    /// Key 35.
+    DescribeLogDirs,
+    /// Key 43.
+    ElectLeaders,
+    /// Key 44.
+    IncrementalAlterConfigs,
+    /// Key 60.
+    DescribeCluster,
 }
 
 struct Range {
@@ -34,7 +46,7 @@ struct Range {
 /// Produce says 0, though only 3 and later are served: librdkafka takes its absence for a broker
 /// of before 0.10.
 #[rustfmt::skip]
-const SERVED: [Range; 9] = [
+const SERVED: [Range; 15] = [
     Range { api: Api::Produce, key: 0, min: 0, max: 12, flexible_from: 9 },
     Range { api: Api::Fetch, key: 1, min: 4, max: 17, flexible_from: 12 },
     Range { api: Api::ListOffsets, key: 2, min: 1, max: 10, flexible_from: 6 },
@@ -42,8 +54,14 @@ const SERVED: [Range; 9] = [
     Range { api: Api::FindCoordinator, key: 10, min: 0, max: 6, flexible_from: 3 },
     Range { api: Api::ApiVersions, key: 18, min: 0, max: 4, flexible_from: 3 },
     Range { api: Api::CreateTopics, key: 19, min: 2, max: 7, flexible_from: 5 },
+    Range { api: Api::DeleteTopics, key: 20, min: 1, max: 6, flexible_from: 4 },
     Range { api: Api::InitProducerId, key: 22, min: 0, max: 5, flexible_from: 2 },
     Range { api: Api::OffsetForLeaderEpoch, key: 23, min: 2, max: 4, flexible_from: 4 },
+    Range { api: Api::DescribeConfigs, key: 32, min: 1, max: 4, flexible_from: 4 },
+    Range { api: Api::DescribeLogDirs, key: 35, min: 1, max: 4, flexible_from: 2 },
+    Range { api: Api::ElectLeaders, key: 43, min: 0, max: 2, flexible_from: 2 },
+    Range { api: Api::IncrementalAlterConfigs, key: 44, min: 0, max: 1, flexible_from: 1 },
+    Range { api: Api::DescribeCluster, key: 60, min: 0, max: 2, flexible_from: 0 },
 ];
 
 impl Api {

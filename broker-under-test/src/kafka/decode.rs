@@ -5,6 +5,10 @@
 use bytes::Bytes;
 use thiserror::Error;
 
+use super::admin::{
+    delete_topics, describe_cluster, describe_configs, describe_log_dirs, elect_leaders,
+    incremental_alter_configs,
+};
 use super::api::Api;
 use super::reader::{Reader, WireError};
 use crate::core::ids::{TopicId, TopicPartition};
@@ -137,7 +141,30 @@ fn rest(
         Api::CreateTopics => create_topics(reader),
         Api::InitProducerId => init_producer_id(reader),
         Api::OffsetForLeaderEpoch => epoch_ends(reader, version),
+        admin => of_operators(reader, admin, version),
     }
+}
+
+fn of_operators(reader: &mut Reader, api: Api, version: i16) -> Result<Decoded, WireError> {
+    let request = match api {
+        Api::DeleteTopics => {
+            delete_topics::decode(reader, version).map(ClientRequest::DeleteTopics)
+        }
+        Api::DescribeConfigs => {
+            describe_configs::decode(reader, version).map(ClientRequest::DescribeConfigs)
+        }
+        Api::DescribeLogDirs => {
+            describe_log_dirs::decode(reader).map(ClientRequest::DescribeLogDirs)
+        }
+        Api::ElectLeaders => {
+            elect_leaders::decode(reader, version).map(ClientRequest::ElectLeaders)
+        }
+        Api::IncrementalAlterConfigs => {
+            incremental_alter_configs::decode(reader).map(ClientRequest::AlterConfigs)
+        }
+        _ => describe_cluster::decode(reader, version).map(ClientRequest::DescribeCluster),
+    };
+    request.map(Decoded::Core)
 }
 
 /// Reads `topic -> [partition]` and gives the partitions in one list.
@@ -354,7 +381,7 @@ fn epoch_ends(reader: &mut Reader, version: i16) -> Result<Decoded, WireError> {
     Ok(Decoded::Core(ClientRequest::OffsetForLeaderEpoch(queries)))
 }
 
-fn millis(raw: i32) -> u64 {
+pub(super) fn millis(raw: i32) -> u64 {
     u64::try_from(raw).unwrap_or(0)
 }
 
@@ -469,7 +496,7 @@ mod tests {
     proptest! {
         #[test]
         fn random_bytes_behind_any_header_never_panic(
-            key in 0_i16..25,
+            key in proptest::sample::select(Api::served().map(|(key, _, _)| key).collect::<Vec<_>>()),
             version in 0_i16..18,
             tail in proptest::collection::vec(any::<u8>(), 0..200),
         ) {

@@ -14,12 +14,19 @@ use kafka_protocol::protocol::{Encodable, StrBytes};
 use thiserror::Error;
 use uuid::Uuid;
 
+use super::admin::{
+    delete_topics, describe_cluster, describe_configs, describe_log_dirs, elect_leaders,
+    incremental_alter_configs,
+};
 use super::api::Api;
 use super::decode::Header;
 use crate::core::errors::ErrorCode;
 use crate::core::messages::ClientResponse;
 use crate::core::messages::client as typed;
 use crate::core::messages::fetch::FetchedPartition;
+
+/// What clients are told the cluster is called.
+pub(super) const CLUSTER_ID: &str = "plimsoll";
 
 /// An answer that the wire format cannot hold; a bug of ours.
 #[derive(Debug, Error)]
@@ -56,6 +63,22 @@ pub fn response(header: &Header, response: ClientResponse) -> Encoded {
             &init_producer_id(error, producer_id, producer_epoch),
         ),
         ClientResponse::OffsetForLeaderEpoch(answers) => frame(header, &epoch_ends(answers)),
+        ClientResponse::DeleteTopics(results) => {
+            frame(header, &delete_topics::encode(header.version, results))
+        }
+        ClientResponse::DescribeConfigs(results) => {
+            frame(header, &describe_configs::encode(header.version, results))
+        }
+        ClientResponse::DescribeLogDirs(answer) => {
+            frame(header, &describe_log_dirs::encode(answer))
+        }
+        ClientResponse::ElectLeaders(results) => frame(header, &elect_leaders::encode(results)),
+        ClientResponse::AlterConfigs(results) => {
+            frame(header, &incremental_alter_configs::encode(results))
+        }
+        ClientResponse::DescribeCluster(answer) => {
+            frame(header, &describe_cluster::encode(header.version, answer))
+        }
     }
 }
 
@@ -164,6 +187,11 @@ fn frame(header: &Header, body: &impl Encodable) -> Encoded {
     Ok(bytes.freeze())
 }
 
+pub(super) fn host_and_port(addr: &str) -> (StrBytes, i32) {
+    let (host, port) = addr.rsplit_once(':').unwrap_or((addr, "0"));
+    (text(host.to_owned()), port.parse().unwrap_or(0))
+}
+
 fn text(text: String) -> StrBytes {
     StrBytes::from_string(text)
 }
@@ -173,7 +201,7 @@ fn topic_name(name: &str) -> TopicName {
 }
 
 /// Groups results by topic, topics in order, partitions as they come.
-fn by_topic<T, R>(
+pub(super) fn by_topic<T, R>(
     results: Vec<T>,
     topic_of: impl Fn(&T) -> &str,
     convert: impl Fn(T) -> R,
@@ -264,11 +292,11 @@ fn list_offsets(version: i16, results: Vec<typed::ListOffsetResult>) -> ListOffs
 
 fn metadata(version: i16, answer: typed::MetadataResponse) -> MetadataResponse {
     let brokers = answer.brokers.into_iter().map(|(node, addr)| {
-        let (host, port) = addr.rsplit_once(':').unwrap_or((&addr, "0"));
+        let (host, port) = host_and_port(&addr);
         metadata_response::MetadataResponseBroker::default()
             .with_node_id(BrokerId(node))
-            .with_host(text(host.to_owned()))
-            .with_port(port.parse().unwrap_or(0))
+            .with_host(host)
+            .with_port(port)
     });
     let topics = answer
         .topics
@@ -279,7 +307,7 @@ fn metadata(version: i16, answer: typed::MetadataResponse) -> MetadataResponse {
         .with_controller_id(BrokerId(answer.controller))
         .with_topics(topics.collect());
     if version >= 2 {
-        body.with_cluster_id(Some(StrBytes::from_static_str("plimsoll")))
+        body.with_cluster_id(Some(StrBytes::from_static_str(CLUSTER_ID)))
     } else {
         body
     }

@@ -28,6 +28,9 @@ pub enum WireError {
     /// A field that must not be null.
     #[error("{0} is null")]
     Null(&'static str),
+    /// A number that stands for nothing.
+    #[error("{0} is {1}, which stands for nothing")]
+    Value(&'static str, i64),
     /// Bytes behind the end of the message.
     #[error("{0} bytes are left over")]
     Trailing(usize),

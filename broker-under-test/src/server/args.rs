@@ -49,6 +49,9 @@ pub struct BrokerArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     #[serde(deserialize_with = "time_from_text")]
     pub replica_lag_time_max: Option<Duration>,
+    /// A follower that lags by more messages leaves the ISR, as before Kafka 0.9 [default: off]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
+    pub replica_lag_max_messages: Option<i64>,
     /// How long a broker may be silent before it is fenced [default: 1500ms]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     #[serde(deserialize_with = "time_from_text")]
@@ -178,6 +181,7 @@ impl BrokerArgs {
                 .hash_one((std::process::id(), std::time::SystemTime::now())),
             seed: args.seed.unwrap_or(drawn),
             timers: args.timers()?,
+            replica_lag_max_messages: args.replica_lag_max_messages,
             topic_defaults: args.topic_defaults(),
             bugs: Bugs::new(args.bug),
         };
@@ -271,6 +275,9 @@ impl BrokerArgs {
             },
             data_dir: self.data_dir.or(file.data_dir),
             replica_lag_time_max: self.replica_lag_time_max.or(file.replica_lag_time_max),
+            replica_lag_max_messages: self
+                .replica_lag_max_messages
+                .or(file.replica_lag_max_messages),
             session_timeout: self.session_timeout.or(file.session_timeout),
             heartbeat_interval: self.heartbeat_interval.or(file.heartbeat_interval),
             election_timeout: self.election_timeout.or(file.election_timeout),

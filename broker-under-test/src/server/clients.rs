@@ -42,7 +42,10 @@ impl TopicNames {
             .0
             .write()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        if names.len() != image.topics.len() {
+        let known = |id: &TopicId| names.contains_key(id);
+        let same = names.len() == image.topics.len()
+            && image.topics.values().all(|topic| known(&topic.id));
+        if !same {
             *names = image
                 .topics
                 .iter()

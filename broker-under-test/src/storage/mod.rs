@@ -9,6 +9,7 @@
 //! ```text
 //! quorum.log                     Raft entries, framed
 //! hard-state, high-watermarks    small state, replaced by rename
+//! partitions/TOPIC-N/topic-id                    whose log it is
 //! partitions/TOPIC-N/00000000000000000000.log    batches from that offset on
 //! ```
 
@@ -17,6 +18,7 @@ pub mod quorum_log;
 pub mod recovery;
 pub mod segment_log;
 pub mod threads;
+mod topic_id;
 
 use std::path::{Path, PathBuf};
 

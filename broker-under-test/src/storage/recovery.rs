@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::quorum_log::QuorumLog;
 use super::segment_log::SegmentLog;
 use super::{Doing, StorageError, meta};
-use crate::core::ids::TopicPartition;
+use crate::core::ids::{TopicId, TopicPartition};
 use crate::core::node::Recovered;
 use crate::core::raft::HardState;
 use crate::core::seam::MetaKey;
@@ -37,9 +37,10 @@ pub fn open(path: &Path) -> Result<(DataDir, Recovered, Vec<String>), StorageErr
     std::fs::create_dir_all(&partitions).doing("create", &partitions)?;
     let (quorum, entries, cut) = QuorumLog::open(path)?;
     let hard_state: HardState = load(path, MetaKey::HardState)?.unwrap_or_default();
-    let marks: Vec<(TopicPartition, i64)> =
+    let marks: Vec<(TopicPartition, TopicId, i64)> =
         load(path, MetaKey::HighWatermarks)?.unwrap_or_default();
-    let marks: BTreeMap<TopicPartition, i64> = marks.into_iter().collect();
+    let mark = |(tp, id, hw)| ((tp, id), hw);
+    let marks: BTreeMap<(TopicPartition, TopicId), i64> = marks.into_iter().map(mark).collect();
     let mut dir = DataDir {
         path: path.to_owned(),
         quorum,
@@ -62,7 +63,8 @@ pub fn open(path: &Path) -> Result<(DataDir, Recovered, Vec<String>), StorageErr
         };
         let (log, mut recovery) = SegmentLog::open(&entry)?;
         notes.extend(recovery.cut.take());
-        recovery.log.high_watermark = marks.get(&tp).copied().unwrap_or(0);
+        let of = (tp.clone(), recovery.log.topic_id);
+        recovery.log.high_watermark = marks.get(&of).copied().unwrap_or(0);
         recovered.logs.insert(tp.clone(), recovery.log);
         dir.logs.insert(tp, log);
     }

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 use bytes::{Bytes, BytesMut};
 
-use super::{Doing, StorageError, sync_dir};
+use super::{Doing, StorageError, sync_dir, topic_id};
+use crate::core::ids::TopicId;
 use crate::core::replica::RecoveredLog;
 use crate::core::replica::epochs::EpochCache;
 use crate::core::replica::producers::ProducerStates;
@@ -79,6 +80,7 @@ impl SegmentLog {
         }
         let recovery = Recovery {
             log: RecoveredLog {
+                topic_id: topic_id::read(dir),
                 end: log.end,
                 epochs: found.epochs.entries().to_vec(),
                 producers: found.producers,
@@ -87,6 +89,39 @@ impl SegmentLog {
             cut,
         };
         Ok((log, recovery))
+    }
+
+    /// Begins an empty log of a topic in `dir`; what is there goes.
+    ///
+    /// # Errors
+    /// Where the disk refuses.
+    pub fn create(dir: &Path, id: TopicId) -> Result<Self, StorageError> {
+        Self::remove(dir)?;
+        fs::create_dir_all(dir).doing("create", dir)?;
+        topic_id::write(dir, id)?;
+        let (log, _) = Self::open(dir)?;
+        sync_parent(dir)?;
+        Ok(log)
+    }
+
+    /// Removes the log in `dir`, where there is one.
+    ///
+    /// # Errors
+    /// Where the disk refuses.
+    pub fn remove(dir: &Path) -> Result<(), StorageError> {
+        match fs::remove_dir_all(dir) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            ended => {
+                ended.doing("remove", dir)?;
+                sync_parent(dir)
+            }
+        }
+    }
+
+    /// Bytes of all segments.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.segments.values().map(|segment| segment.size).sum()
     }
 
     fn recover_segment(
@@ -409,6 +444,10 @@ fn whole_batches(bytes: &[u8], end: i64) -> usize {
     at
 }
 
+fn sync_parent(dir: &Path) -> Result<(), StorageError> {
+    dir.parent().map_or(Ok(()), sync_dir)
+}
+
 fn ended(error: std::io::Error) -> std::io::Result<Result<BatchHeader, String>> {
     if error.kind() == std::io::ErrorKind::UnexpectedEof {
         return Ok(Err("the file ends within a batch".to_owned()));
@@ -521,6 +560,24 @@ mod tests {
         let (log, recovery) = SegmentLog::open(dir.path()).unwrap();
         assert_eq!(log.end(), 8);
         assert!(recovery.cut.unwrap().contains("CRC32C"));
+    }
+
+    #[test]
+    fn a_log_that_is_begun_anew_for_another_topic_holds_nothing_of_the_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log-0");
+        let mut log = SegmentLog::create(&path, 7).unwrap();
+        log.append(0, &batch(0, 0)).unwrap();
+        assert!(log.bytes() > 0);
+        let (_, recovery) = SegmentLog::open(&path).unwrap();
+        assert_eq!((recovery.log.topic_id, recovery.log.end), (7, 2));
+        drop(SegmentLog::create(&path, 8).unwrap());
+        let (log, recovery) = SegmentLog::open(&path).unwrap();
+        assert_eq!((recovery.log.topic_id, recovery.log.end), (8, 0));
+        assert_eq!(log.bytes(), 0);
+        SegmentLog::remove(&path).unwrap();
+        SegmentLog::remove(&path).unwrap();
+        assert!(!path.exists());
     }
 
     #[test]

@@ -125,7 +125,9 @@ impl QuorumThread {
                 Op::SaveMeta { key, bytes } => {
                     meta::save(&self.dir, key, &bytes).map(|()| Done::Synced)
                 }
-                Op::Read { .. } => Ok(Done::Stale),
+                Op::Read { .. } | Op::Create { .. } | Op::Delete { .. } | Op::LogSizes => {
+                    Ok(Done::Stale)
+                }
             };
             done(
                 id,
@@ -207,22 +209,40 @@ impl ReplicasThread {
                 }
                 log.read(from, end, max_bytes).map(Done::Read)
             }
+            Op::Create { log: tp, topic_id } => {
+                // A log of an earlier topic is closed before its files go.
+                self.logs.remove(&tp);
+                let log = SegmentLog::create(&partition_dir(&self.dir, &tp), topic_id)?;
+                self.logs.insert(tp, log);
+                Ok(Done::Synced)
+            }
+            Op::Delete { log: tp } => {
+                self.logs.remove(&tp);
+                SegmentLog::remove(&partition_dir(&self.dir, &tp))?;
+                Ok(Done::Synced)
+            }
+            Op::LogSizes => {
+                let size = |(tp, log): (&TopicPartition, &SegmentLog)| (tp.clone(), log.bytes());
+                Ok(Done::LogSizes {
+                    path: self.dir.display().to_string(),
+                    sizes: self.logs.iter().map(size).collect(),
+                })
+            }
             Op::Append { .. } | Op::Truncate { .. } | Op::SaveMeta { .. } => Ok(Done::Stale),
         }
     }
 
     fn log(&mut self, tp: &TopicPartition) -> Result<&mut SegmentLog, StorageError> {
-        if !self.logs.contains_key(tp) {
-            let (log, _) = SegmentLog::open(&partition_dir(&self.dir, tp))?;
-            self.logs.insert(tp.clone(), log);
-        }
         self.logs
             .get_mut(tp)
-            .ok_or_else(|| std::io::Error::other("the log was just opened"))
-            .doing("find", &self.dir)
+            .ok_or_else(|| std::io::Error::other("this log was never begun, or is deleted"))
+            .doing("find", &partition_dir(&self.dir, tp))
     }
 
     fn sync(&mut self, to_sync: &[TopicPartition]) -> Result<(), StorageError> {
-        to_sync.iter().try_for_each(|tp| self.log(tp)?.sync())
+        // What was deleted within the same batch of operations need not be synced any more.
+        let kept = to_sync.iter().filter(|tp| self.logs.contains_key(tp));
+        let kept: Vec<TopicPartition> = kept.cloned().collect();
+        kept.iter().try_for_each(|tp| self.log(tp)?.sync())
     }
 }

@@ -1,5 +1,7 @@
 //! Three nodes, their disks and the network between them, driven by one heap of (time, sequence).
 
+mod deletion;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
@@ -193,6 +195,15 @@ impl Cluster {
             true => Ok(()),
             false => Err("the topic is not created".to_owned()),
         }
+    }
+
+    /// Every replica of the topic, on the disks of these nodes, has this many records.
+    fn logs_end_at(&self, end: i64, nodes: &[NodeId]) -> bool {
+        (0..PARTITIONS).all(|partition| {
+            let tp = TopicPartition::new(TOPIC, partition);
+            let ends = |disk: &Disk| disk.logs.get(&tp).is_some_and(|log| log.end() == end);
+            nodes.iter().all(|node| ends(&self.disks[node]))
+        })
     }
 
     /// Runs until `done` or the time is up; true where it is done.
@@ -539,6 +550,7 @@ impl Cluster {
             incarnation: start,
             seed: self.rng.random(),
             timers: timers(),
+            replica_lag_max_messages: None,
             topic_defaults: TopicDefaults::default(),
             bugs: self.plan.bugs.clone(),
         };

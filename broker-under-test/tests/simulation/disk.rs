@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::{Bytes, BytesMut};
-use plimsoll_broker::core::ids::TopicPartition;
+use plimsoll_broker::core::ids::{TopicId, TopicPartition};
 use plimsoll_broker::core::messages::peer::Entry;
 use plimsoll_broker::core::node::Recovered;
 use plimsoll_broker::core::raft::log::decode_frame;
@@ -15,6 +15,7 @@ use plimsoll_broker::kafka::batch::{self, BatchHeader};
 
 #[derive(Debug, Default)]
 pub struct Log {
+    topic_id: TopicId,
     pub batches: Vec<(BatchHeader, Bytes)>,
     synced: usize,
     generation: u64,
@@ -111,6 +112,22 @@ impl Disk {
                 log.synced = log.synced.min(log.batches.len());
                 Done::Truncated(rebuild_producers.then(|| log.producers()))
             }
+            Op::Create { log, topic_id } => {
+                let empty = Log {
+                    topic_id,
+                    ..Log::default()
+                };
+                self.logs.insert(log, empty);
+                Done::Synced
+            }
+            Op::Delete { log } => {
+                self.logs.remove(&log);
+                Done::Synced
+            }
+            Op::LogSizes => Done::LogSizes {
+                path: "memory".to_owned(),
+                sizes: BTreeMap::new(),
+            },
             Op::Read {
                 log,
                 from,
@@ -141,9 +158,12 @@ impl Disk {
         let marks: BTreeMap<TopicPartition, i64> = self
             .metas
             .get(&MetaKey::HighWatermarks)
-            .map(|bytes| postcard::from_bytes::<Vec<(TopicPartition, i64)>>(bytes).unwrap())
+            .map(|bytes| {
+                postcard::from_bytes::<Vec<(TopicPartition, TopicId, i64)>>(bytes).unwrap()
+            })
             .unwrap_or_default()
             .into_iter()
+            .map(|(tp, _, hw)| (tp, hw))
             .collect();
         let hard_state = self
             .metas
@@ -161,6 +181,7 @@ impl Disk {
                 epochs.assign(header.leader_epoch, header.base_offset);
             }
             let recovered = RecoveredLog {
+                topic_id: log.topic_id,
                 end: log.end(),
                 epochs: epochs.entries().to_vec(),
                 producers: log.producers(),

@@ -64,6 +64,16 @@ fn the_same_seed_takes_the_same_steps() {
     }
 }
 
+#[test]
+fn a_topic_that_was_deleted_while_a_node_was_down_and_created_again_has_no_old_records() {
+    for seed in 0..100 {
+        let mut cluster = Cluster::new(seed, plan(seed));
+        if let Err(violation) = cluster.delete_and_create_while_a_node_is_down() {
+            panic!("seed {seed}: {violation}");
+        }
+    }
+}
+
 fn finds(bug: Bug) -> usize {
     let with_bug = |seed| Plan {
         bugs: Bugs::new(vec![bug]),

@@ -191,6 +191,10 @@ pub struct TestArgs {
     /// replica.lag.time.max.ms
     #[arg(long, default_value = "2s", value_parser = parse_duration)]
     pub replica_lag_time_max: Duration,
+    /// replica.lag.max.messages: a follower that lags by more leaves the ISR, as before Kafka 0.9
+    /// (default there: 4000); the built-in broker only [default: off]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub replica_lag_max_messages: Option<u32>,
     /// broker.session.timeout.ms
     #[arg(long, default_value = "1500ms", value_parser = parse_duration)]
     pub session_timeout: Duration,

@@ -44,6 +44,14 @@ impl TestArgs {
                 "--bug switches a bug of the built-in broker on; leave --system out".to_owned(),
             );
         }
+        if self.replica_lag_max_messages.is_some()
+            && !matches!(self.system, SystemChoice::Builtin | SystemChoice::File(_))
+        {
+            return Some(
+                "--replica-lag-max-messages is a rule of the built-in broker; leave --system out"
+                    .to_owned(),
+            );
+        }
         let compose = matches!(self.system, SystemChoice::Compose(_));
         if compose
             && (self.cut_with == Some(CutWith::Nft)

@@ -14,6 +14,8 @@ use super::{Description, Layout, NodeSpec, System, die_with_parent};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClusterSettings {
     pub replica_lag_time_max_ms: u64,
+    /// The rule of Kafka before 0.9; the built-in broker has it.
+    pub replica_lag_max_messages: Option<u32>,
     pub session_timeout_ms: u64,
     pub flush: String,
     pub flush_messages: String,
@@ -266,6 +268,12 @@ fn of_cluster(
             "replica_lag_time_max_ms",
             settings.replica_lag_time_max_ms.to_string(),
         ),
+        (
+            "replica_lag_max_messages",
+            settings
+                .replica_lag_max_messages
+                .map_or_else(String::new, |limit| limit.to_string()),
+        ),
         ("min_insync", settings.min_insync.to_string()),
         (
             "replication_factor",
@@ -311,6 +319,7 @@ mod tests {
     fn settings() -> ClusterSettings {
         ClusterSettings {
             replica_lag_time_max_ms: 2000,
+            replica_lag_max_messages: None,
             session_timeout_ms: 1500,
             flush: "never".into(),
             flush_messages: "1".into(),

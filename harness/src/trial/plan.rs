@@ -51,6 +51,7 @@ impl Plan<'_> {
         let args = self.args();
         ClusterSettings {
             replica_lag_time_max_ms: args.replica_lag_time_max.ms,
+            replica_lag_max_messages: args.replica_lag_max_messages,
             session_timeout_ms: args.session_timeout.ms,
             flush: args.flush.name().to_owned(),
             flush_messages: flush_messages(args.flush).to_owned(),
@@ -324,6 +325,11 @@ impl Plan<'_> {
             (
                 "replica.lag.time.max",
                 args.replica_lag_time_max.to_string(),
+            ),
+            (
+                "replica.lag.max.messages",
+                args.replica_lag_max_messages
+                    .map_or_else(|| "off".to_owned(), |limit| limit.to_string()),
             ),
             ("session timeout", args.session_timeout.to_string()),
             (

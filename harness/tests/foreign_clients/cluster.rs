@@ -110,6 +110,28 @@ impl Cluster {
         leader
     }
 
+    /// Log end offset of partition 0 of `topic` on a node, where it has that replica.
+    pub fn log_end(&self, node: usize, topic: &str) -> Option<i64> {
+        let state = self.admin(node, "/replicas");
+        let partitions = state["partitions"].as_array()?;
+        let mut of_topic = partitions.iter().filter(|one| one["topic"] == topic);
+        of_topic.find(|one| one["partition"] == 0)?["leo"].as_i64()
+    }
+
+    /// The values that a node has of partition 0 of `topic`, committed or not.
+    pub fn values(&self, node: usize, topic: &str) -> Vec<String> {
+        let answer = self.admin(node, &format!("/replicas/{topic}/0/records"));
+        let records = answer["records"].as_array().cloned().unwrap_or_default();
+        let value = |record: &serde_json::Value| record["value"].as_str().map(str::to_owned);
+        records.iter().filter_map(value).collect()
+    }
+
+    /// Whether a node's disk has a replica's folder.
+    pub fn has_folder(&self, node: usize, partition: &str) -> bool {
+        let data = self.dir.path().join(format!("n{node}"));
+        data.join("partitions").join(partition).exists()
+    }
+
     fn admin(&self, node: usize, path: &str) -> serde_json::Value {
         get(&format!("{}:9095", self.host(node)), path).unwrap_or(serde_json::Value::Null)
     }

@@ -6,6 +6,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod admin;
 mod cluster;
 mod hostile;
 
@@ -112,14 +113,18 @@ fn has_module(module: &str) -> bool {
         .is_ok_and(|output| output.status.success())
 }
 
+/// The path of a script beside this file.
+fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/foreign_clients")
+        .join(name)
+}
+
 /// Runs a script that produces until it is told to finish, and kills a broker meanwhile.
 fn survives_a_killed_broker(script: &str, topic: &str) {
     let mut cluster = Cluster::start();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/foreign_clients")
-        .join(script);
     let mut child = Command::new(python())
-        .arg(path)
+        .arg(self::script(script))
         .args([cluster.bootstrap().as_str(), topic])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -91,7 +91,7 @@ impl Controller {
         self.change_partitions(changes, fx);
     }
 
-    fn change_partitions(
+    pub(super) fn change_partitions(
         &mut self,
         changes: Vec<(TopicPartition, Partition)>,
         fx: &mut Vec<ControllerEffect>,

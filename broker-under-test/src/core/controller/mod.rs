@@ -6,7 +6,10 @@
 //! NotController and forgotten: the next controller decides anew.
 
 mod brokers;
+mod configs;
+mod deletion;
 mod election;
+mod elections_on_demand;
 mod partitions;
 pub mod placement;
 mod topics;
@@ -84,6 +87,9 @@ impl Controller {
                 self.allocate_producer_ids(token, node, fx)
             }
             PeerRequest::CreateTopics(request) => self.create_topics(token, request, fx),
+            PeerRequest::DeleteTopics(request) => self.delete_topics(token, request, fx),
+            PeerRequest::AlterConfigs(request) => self.alter_configs(token, request, fx),
+            PeerRequest::ElectLeaders(request) => self.elect_leaders(token, request, fx),
             _ => fx.push(ControllerEffect::Reply(
                 token,
                 PeerResponse::Refused(super::errors::ErrorCode::INVALID_REQUEST),

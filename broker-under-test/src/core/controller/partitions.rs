@@ -14,7 +14,9 @@ impl Controller {
         change: AlterPartition,
         fx: &mut Vec<ControllerEffect>,
     ) {
+        let same_topic = self.image.id_of(&change.tp.topic) == Some(change.topic_id);
         let known = self.image.partition(&change.tp).cloned();
+        let known = known.filter(|_| same_topic);
         let error = self.objection(&change, known.as_ref());
         let Some(mut state) = known.filter(|_| error.is_none()) else {
             let refused = answer(error, -1, Vec::new());

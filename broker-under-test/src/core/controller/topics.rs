@@ -1,6 +1,6 @@
 //! Creation of topics.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Controller, ControllerEffect, Token};
 use crate::core::controller::placement::place;
@@ -8,6 +8,7 @@ use crate::core::errors::ErrorCode;
 use crate::core::ids::NodeId;
 use crate::core::messages::client::{CreateTopicResult, CreateTopicsRequest, NewTopic};
 use crate::core::messages::peer::PeerResponse;
+use crate::core::metadata::configs::{self, Refusal};
 use crate::core::metadata::image::TopicConfig;
 use crate::core::metadata::{Partition, Record};
 
@@ -17,8 +18,8 @@ const PARTITIONS_MAX: i32 = 10_000;
 const TOPICS_PER_REQUEST_MAX: usize = 1_000;
 const TOPIC_NAME_BYTES_MAX: usize = 249;
 
-/// Why a topic cannot be created: the code, and a sentence.
-type Refusal = (ErrorCode, String);
+/// Settings, those that the topic sets itself, and partitions.
+type Planned = (TopicConfig, BTreeMap<String, String>, Vec<Partition>);
 
 impl Controller {
     pub(super) fn create_topics(
@@ -72,7 +73,7 @@ impl Controller {
                 result.error = error;
                 result.message = Some(message);
             }
-            Ok((config, partitions)) => {
+            Ok((config, overrides, partitions)) => {
                 result.partitions = i32::try_from(partitions.len()).unwrap_or(i32::MAX);
                 let replicas = partitions.first().map_or(0, |first| first.replicas.len());
                 result.replication_factor = i16::try_from(replicas).unwrap_or(i16::MAX);
@@ -82,6 +83,7 @@ impl Controller {
                         name: topic.name,
                         id: result.id,
                         config,
+                        overrides,
                         partitions,
                     };
                     self.propose(record, fx);
@@ -100,13 +102,14 @@ impl Controller {
         raw & !(0xf000_u128 << 64) & !(0xc_u128 << 60) | (0x4000_u128 << 64) | (0x8_u128 << 60)
     }
 
-    fn plan(&self, topic: &NewTopic) -> Result<(TopicConfig, Vec<Partition>), Refusal> {
+    fn plan(&self, topic: &NewTopic) -> Result<Planned, Refusal> {
         check_name(&topic.name)?;
         if self.image.topics.contains_key(topic.name.as_str()) {
             let message = format!("Topic '{}' already exists.", topic.name);
             return Err((ErrorCode::TOPIC_ALREADY_EXISTS, message));
         }
-        let config = self.topic_config(topic)?;
+        let overrides = own_settings(topic);
+        let config = configs::resolve(&overrides, &self.defaults)?;
         let replicas = if topic.assignments.is_empty() {
             self.place_automatically(topic)?
         } else {
@@ -116,7 +119,7 @@ impl Controller {
             .into_iter()
             .map(|nodes| self.new_partition(nodes))
             .collect();
-        Ok((config, partitions))
+        Ok((config, overrides, partitions))
     }
 
     fn new_partition(&self, replicas: Vec<NodeId>) -> Partition {
@@ -203,19 +206,12 @@ impl Controller {
         }
         Ok(placed)
     }
+}
 
-    fn topic_config(&self, topic: &NewTopic) -> Result<TopicConfig, Refusal> {
-        let mut config = TopicConfig {
-            min_insync_replicas: self.defaults.min_insync_replicas,
-            unclean_leader_election: self.defaults.unclean_leader_election,
-            flush_every_batch: self.defaults.flush_every_batch,
-        };
-        for (name, value) in &topic.configs {
-            let Some(value) = value else { continue };
-            set_config(&mut config, name, value)?;
-        }
-        Ok(config)
-    }
+/// A setting without a value is left to the default.
+fn own_settings(topic: &NewTopic) -> BTreeMap<String, String> {
+    let set = |(name, value): &(String, Option<String>)| Some((name.clone(), value.clone()?));
+    topic.configs.iter().filter_map(set).collect()
 }
 
 /// Whether the cluster may still hold so many partitions, told before any of them is placed.
@@ -233,40 +229,6 @@ fn check_room(topic: &NewTopic, default: i32, room: usize) -> Result<(), Refusal
          {TOPICS_PER_REQUEST_MAX} topics a request, and has room for {room}."
     );
     Err((ErrorCode::INVALID_PARTITIONS, message))
-}
-
-fn set_config(config: &mut TopicConfig, name: &str, value: &str) -> Result<(), Refusal> {
-    let wrong = |wanted: &str| {
-        let message = format!("Invalid value {value:?} for configuration {name}: {wanted}.");
-        (ErrorCode::INVALID_CONFIG, message)
-    };
-    match name {
-        "min.insync.replicas" => {
-            let parsed = value.parse().ok().filter(|n| *n >= 1);
-            config.min_insync_replicas = parsed.ok_or_else(|| wrong("a number from 1"))?;
-        }
-        "unclean.leader.election.enable" => {
-            config.unclean_leader_election = value.parse().map_err(|_| wrong("true or false"))?;
-        }
-        "flush.messages" => {
-            let every: u64 = value.parse().map_err(|_| wrong("a number from 1"))?;
-            config.flush_every_batch = every == 1;
-        }
-        // Kept by Kafka, without meaning here: nothing is ever deleted or compacted.
-        "cleanup.policy"
-        | "retention.ms"
-        | "retention.bytes"
-        | "segment.bytes"
-        | "segment.ms"
-        | "max.message.bytes"
-        | "compression.type"
-        | "message.timestamp.type" => {}
-        _ => {
-            let message = format!("Unknown topic config name: {name}");
-            return Err((ErrorCode::INVALID_CONFIG, message));
-        }
-    }
-    Ok(())
 }
 
 fn check_name(name: &str) -> Result<(), Refusal> {

@@ -3,6 +3,14 @@
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use super::configs::{
+    AlterConfigsRequest, AlteredResource, DescribeConfigsRequest, DescribedResource,
+};
+use super::delete_topics::{DeleteTopicResult, DeleteTopicsRequest};
+use super::describe::{
+    ClusterDescription, DescribeClusterRequest, DescribeLogDirsRequest, LogDirDescription,
+};
+use super::elect_leaders::{ElectLeadersRequest, ElectionResult};
 use super::fetch::{FetchRequest, FetchResponse};
 use crate::core::errors::ErrorCode;
 use crate::core::ids::{Addr, NodeId, TopicId, TopicPartition};
@@ -24,6 +32,18 @@ pub enum ClientRequest {
     InitProducerId,
     /// OffsetForLeaderEpoch (key 23).
     OffsetForLeaderEpoch(Vec<EpochQuery>),
+    /// DeleteTopics (key 20).
+    DeleteTopics(DeleteTopicsRequest),
+    /// DescribeConfigs (key 32).
+    DescribeConfigs(DescribeConfigsRequest),
+    /// DescribeLogDirs (key 35).
+    DescribeLogDirs(DescribeLogDirsRequest),
+    /// ElectLeaders (key 43).
+    ElectLeaders(ElectLeadersRequest),
+    /// IncrementalAlterConfigs (key 44).
+    AlterConfigs(AlterConfigsRequest),
+    /// DescribeCluster (key 60).
+    DescribeCluster(DescribeClusterRequest),
 }
 
 /// The answer to the [`ClientRequest`] of the same name.
@@ -50,6 +70,18 @@ pub enum ClientResponse {
     },
     /// One result a partition, in the order of the request.
     OffsetForLeaderEpoch(Vec<EpochAnswer>),
+    /// One result a topic, in the order of the request.
+    DeleteTopics(Vec<DeleteTopicResult>),
+    /// One result a resource, in the order of the request.
+    DescribeConfigs(Vec<DescribedResource>),
+    /// The log directory of this node.
+    DescribeLogDirs(LogDirDescription),
+    /// One result a partition, in the order of the request.
+    ElectLeaders(Vec<ElectionResult>),
+    /// One result a resource, in the order of the request.
+    AlterConfigs(Vec<AlteredResource>),
+    /// The cluster as this node knows it.
+    DescribeCluster(ClusterDescription),
 }
 
 /// Batches to append, as they came over the wire.
@@ -102,8 +134,8 @@ pub struct ListOffsetResult {
     pub leader_epoch: i32,
 }
 
-/// How a client names a topic in a Metadata request.
-#[derive(Clone, Debug, PartialEq)]
+/// How a client names a topic in a Metadata or DeleteTopics request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum TopicRef {
     /// By name.
     Name(String),

@@ -2,6 +2,10 @@
 
 pub mod admin;
 pub mod client;
+pub mod configs;
+pub mod delete_topics;
+pub mod describe;
+pub mod elect_leaders;
 pub mod fetch;
 pub mod peer;
 

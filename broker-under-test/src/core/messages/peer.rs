@@ -4,9 +4,12 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::client::{CreateTopicResult, CreateTopicsRequest};
+use super::configs::{AlterConfigsRequest, AlteredResource};
+use super::delete_topics::{DeleteTopicResult, DeleteTopicsRequest};
+use super::elect_leaders::{ElectLeadersRequest, ElectionResult};
 use super::fetch::{FetchRequest, FetchResponse};
 use crate::core::errors::ErrorCode;
-use crate::core::ids::{Addr, NodeId, TopicPartition};
+use crate::core::ids::{Addr, NodeId, TopicId, TopicPartition};
 
 /// A request of one node to another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,6 +39,12 @@ pub enum PeerRequest {
     },
     /// A broker passes a client's request on.
     CreateTopics(CreateTopicsRequest),
+    /// A broker passes a client's request on.
+    DeleteTopics(DeleteTopicsRequest),
+    /// A broker passes a client's request on.
+    AlterConfigs(AlterConfigsRequest),
+    /// A broker passes a client's request on.
+    ElectLeaders(ElectLeadersRequest),
 }
 
 /// The answer to the [`PeerRequest`] of the same name.
@@ -88,6 +97,12 @@ pub enum PeerResponse {
     },
     /// One result a topic.
     CreateTopics(Vec<CreateTopicResult>),
+    /// One result a topic.
+    DeleteTopics(Vec<DeleteTopicResult>),
+    /// One result a resource.
+    AlterConfigs(Vec<AlteredResource>),
+    /// One result a partition.
+    ElectLeaders(Vec<ElectionResult>),
     /// This node does not lead the quorum.
     NotController {
         /// Who does, where known.
@@ -193,6 +208,8 @@ pub struct AlterPartition {
     pub broker_epoch: u64,
     /// Which partition.
     pub tp: TopicPartition,
+    /// Of which topic of that name.
+    pub topic_id: TopicId,
     /// The leader's epoch.
     pub leader_epoch: i32,
     /// The partition epoch that it builds on.

@@ -44,6 +44,8 @@ pub struct Topic {
     pub id: TopicId,
     /// Its settings.
     pub config: TopicConfig,
+    /// Those that it sets itself, by name.
+    pub overrides: BTreeMap<String, String>,
     /// Its partitions, by number.
     pub partitions: Vec<Partition>,
 }
@@ -109,8 +111,29 @@ impl Image {
                 name,
                 id,
                 config,
+                overrides,
                 partitions,
-            }) => self.create_topic(&name, id, config, partitions),
+            }) => {
+                let topic = Topic {
+                    id,
+                    config,
+                    overrides,
+                    partitions,
+                };
+                self.create_topic(&name, topic);
+            }
+            Some(Record::DeleteTopic { name, id }) => self.delete_topic(&name, id),
+            Some(Record::ConfigureTopic {
+                name,
+                id,
+                config,
+                overrides,
+            }) => {
+                if let Some(topic) = self.topic_mut(&name, id) {
+                    topic.config = config;
+                    topic.overrides = overrides;
+                }
+            }
             Some(Record::ChangePartition { tp, state }) => self.change_partition(&tp, state),
             Some(Record::ReserveProducerIds { .. }) | None => {}
         }
@@ -125,23 +148,21 @@ impl Image {
         }
     }
 
-    fn create_topic(
-        &mut self,
-        name: &str,
-        id: TopicId,
-        config: TopicConfig,
-        partitions: Vec<Partition>,
-    ) {
+    fn create_topic(&mut self, name: &str, topic: Topic) {
         let name: Arc<str> = Arc::from(name);
-        self.names.insert(id, name.clone());
-        self.topics.insert(
-            name,
-            Topic {
-                id,
-                config,
-                partitions,
-            },
-        );
+        self.names.insert(topic.id, name.clone());
+        self.topics.insert(name, topic);
+    }
+
+    fn delete_topic(&mut self, name: &str, id: TopicId) {
+        if self.topic_mut(name, id).is_some() {
+            self.topics.remove(name);
+            self.names.remove(&id);
+        }
+    }
+
+    fn topic_mut(&mut self, name: &str, id: TopicId) -> Option<&mut Topic> {
+        self.topics.get_mut(name).filter(|topic| topic.id == id)
     }
 
     fn change_partition(&mut self, tp: &TopicPartition, state: Partition) {
@@ -166,6 +187,12 @@ impl Image {
     #[must_use]
     pub fn name_of(&self, id: TopicId) -> Option<&Arc<str>> {
         self.names.get(&id)
+    }
+
+    /// The id of the topic with this name.
+    #[must_use]
+    pub fn id_of(&self, name: &str) -> Option<TopicId> {
+        self.topics.get(name).map(|topic| topic.id)
     }
 
     /// Whether a broker is registered, up, and not about to stop.

@@ -1,6 +1,8 @@
 //! The records of the metadata log. Each holds a result, never an intent, so that applying it
 //! needs no decision and every node gets the same image.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +42,8 @@ pub enum Record {
         id: TopicId,
         /// Its settings.
         config: TopicConfig,
+        /// Those that it sets itself, by name.
+        overrides: BTreeMap<String, String>,
         /// Its partitions.
         partitions: Vec<Partition>,
     },
@@ -54,6 +58,24 @@ pub enum Record {
     ReserveProducerIds {
         /// To whom.
         node: NodeId,
+    },
+    /// A topic is gone. One of the same name that is created later has another id.
+    DeleteTopic {
+        /// Its name.
+        name: String,
+        /// Its id.
+        id: TopicId,
+    },
+    /// The settings of a topic are now these.
+    ConfigureTopic {
+        /// Its name.
+        name: String,
+        /// Its id.
+        id: TopicId,
+        /// Its settings.
+        config: TopicConfig,
+        /// Those that it sets itself, by name.
+        overrides: BTreeMap<String, String>,
     },
 }
 

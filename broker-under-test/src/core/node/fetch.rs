@@ -251,12 +251,12 @@ impl Node {
             return;
         };
         let want = &pending.request.partitions[pending.results.len()];
-        let generation = self
+        let log = self
             .replicas
             .get(&want.tp)
-            .map(|replica| replica.generation());
+            .map(|replica| (replica.topic_id(), replica.generation()));
         if let Done::Read(records) = done
-            && generation == Some(plan.generation)
+            && log == Some((plan.topic_id, plan.generation))
         {
             let result = with_records(want, plan, records);
             pending.bytes_left = pending

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::{Asker, Node, reply};
 use crate::core::errors::ErrorCode;
-use crate::core::ids::TopicPartition;
-use crate::core::messages::Response;
+use crate::core::ids::{Addr, NodeId, TopicPartition};
 use crate::core::messages::client::{
     ClientResponse, CreateTopicsRequest, EpochAnswer, EpochQuery, ListOffset, ListOffsetResult,
     MetadataRequest, MetadataResponse, NewTopic, PartitionMetadata, TopicMetadata, TopicRef,
 };
+use crate::core::messages::{ClientRequest, Response};
 use crate::core::metadata::{Partition, Topic};
 use crate::core::seam::Output;
 
@@ -27,24 +27,13 @@ impl Node {
                 .map(|topic| self.topic_metadata(topic))
                 .collect(),
         };
-        let brokers = self
-            .image
-            .brokers
-            .iter()
-            .filter(|(node, broker)| !broker.fenced || **node == self.config.node_id)
-            .map(|(node, broker)| (*node, broker.client_addr.clone()))
-            .collect();
-        // Any broker passes what a controller must do on, so each may name itself where the
-        // leader of the quorum is no broker.
-        let leader = self.controller_leader().unwrap_or(-1);
-        let controller = if self.image.is_live(leader) {
-            leader
-        } else {
-            self.config.node_id
-        };
+        let brokers = self.brokers_for_clients(false);
         let response = MetadataResponse {
-            brokers,
-            controller,
+            brokers: brokers
+                .into_iter()
+                .map(|(node, addr, _)| (node, addr))
+                .collect(),
+            controller: self.controller_for_clients(),
             topics,
         };
         out.push(reply(
@@ -53,6 +42,27 @@ impl Node {
         ));
         if request.allow_auto_create {
             self.create_unknown(request.topics.as_deref().unwrap_or_default(), out);
+        }
+    }
+
+    /// (broker, client listener, fenced): those that are up and this one, or all.
+    pub(super) fn brokers_for_clients(&self, with_fenced: bool) -> Vec<(NodeId, Addr, bool)> {
+        self.image
+            .brokers
+            .iter()
+            .filter(|(node, broker)| with_fenced || !broker.fenced || **node == self.config.node_id)
+            .map(|(node, broker)| (*node, broker.client_addr.clone(), broker.fenced))
+            .collect()
+    }
+
+    /// Any broker passes what a controller must do on, so each may name itself where the leader of
+    /// the quorum is no broker.
+    pub(super) fn controller_for_clients(&self) -> NodeId {
+        let leader = self.controller_leader().unwrap_or(-1);
+        if self.image.is_live(leader) {
+            leader
+        } else {
+            self.config.node_id
         }
     }
 
@@ -79,7 +89,7 @@ impl Node {
                 validate_only: false,
                 timeout_ms: self.config.timers.request_timeout_ms,
             };
-            self.create_topics(None, request, out);
+            self.change(None, ClientRequest::CreateTopics(request), out);
         }
     }
 

@@ -4,18 +4,21 @@
 //! that wait for a commit) waits here, keyed and with a deadline.
 
 mod admin;
+mod changes;
+mod configs;
+mod describe;
 mod fetch;
 mod lifecycle;
 mod metadata;
 mod produce;
 mod quorum;
 mod replicas;
-mod topics;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 
+use self::changes::Change;
 use self::fetch::Fetches;
 use self::lifecycle::Lifecycle;
 use self::produce::Produces;
@@ -23,8 +26,8 @@ use self::quorum::Observer;
 use super::config::NodeConfig;
 use super::controller::Controller;
 use super::errors::ErrorCode;
-use super::ids::{Addr, CallId, ConnId, IoId, NodeId, Now, RequestId, TopicPartition};
-use super::messages::client::CreateTopicsRequest;
+use super::ids::{Addr, CallId, ConnId, IoId, NodeId, Now, RequestId, TopicId, TopicPartition};
+use super::messages::describe::DescribeLogDirsRequest;
 use super::messages::peer::{Entry, VoteRequest};
 use super::messages::{ClientRequest, PeerRequest, PeerResponse, Request, Response};
 use super::metadata::Image;
@@ -53,59 +56,55 @@ struct Asker {
 /// What a call to a peer was for.
 #[derive(Clone, Debug)]
 enum CallContext {
-    Vote {
-        to: NodeId,
-        request: VoteRequest,
-    },
-    Append {
-        to: NodeId,
-        term: u64,
-    },
-    Observe {
-        asked: NodeId,
-    },
-    Register {
-        asked: NodeId,
-    },
-    Heartbeat {
-        asked: NodeId,
-    },
-    ProducerIds {
-        asked: NodeId,
-    },
-    CreateTopics {
-        creation: u64,
-    },
-    Alter {
-        tp: TopicPartition,
-        made_on: (i32, i32),
-    },
-    Fetch {
-        tp: TopicPartition,
-        attempt: u64,
-    },
+    Vote { to: NodeId, request: VoteRequest },
+    Append { to: NodeId, term: u64 },
+    Observe { asked: NodeId },
+    Register { asked: NodeId },
+    Heartbeat { asked: NodeId },
+    ProducerIds { asked: NodeId },
+    Change { change: u64 },
+    Alter { of: ReplicaId, made_on: (i32, i32) },
+    Fetch { of: ReplicaId, attempt: u64 },
 }
 
 /// What a storage operation was for.
 #[derive(Clone, Debug)]
 enum IoContext {
-    HardState { version: u64 },
-    Quorum { last: u64, generation: u64 },
+    HardState {
+        version: u64,
+    },
+    Quorum {
+        last: u64,
+        generation: u64,
+    },
     Checkpoint,
-    Append { tp: TopicPartition },
-    Truncate { tp: TopicPartition },
-    Read { fetch: u64 },
-    AdminRead { asker: Asker, leo: i64, hw: i64 },
+    Append {
+        of: ReplicaId,
+    },
+    Truncate {
+        of: ReplicaId,
+    },
+    /// A replica's log is begun, or removed.
+    Replica,
+    LogSizes {
+        asker: Asker,
+        request: DescribeLogDirsRequest,
+    },
+    Read {
+        fetch: u64,
+    },
+    AdminRead {
+        asker: Asker,
+        leo: i64,
+        hw: i64,
+    },
 }
 
-/// A client's CreateTopics on its way to the controller.
-#[derive(Clone, Debug)]
-struct Creation {
-    asker: Option<Asker>,
-    request: CreateTopicsRequest,
-    deadline_ms: u64,
-    in_flight: bool,
-    retry_at_ms: u64,
+/// A replica, told from one of an earlier topic of the same name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct ReplicaId {
+    tp: TopicPartition,
+    topic_id: TopicId,
 }
 
 /// One node.
@@ -122,7 +121,7 @@ pub struct Node {
     askers: BTreeMap<u64, Asker>,
     produces: Produces,
     fetches: Fetches,
-    creations: BTreeMap<u64, Creation>,
+    changes: BTreeMap<u64, Change>,
     calls: BTreeMap<CallId, CallContext>,
     ios: BTreeMap<IoId, IoContext>,
     next_id: u64,
@@ -164,7 +163,7 @@ impl Node {
             askers: BTreeMap::new(),
             produces: Produces::default(),
             fetches: Fetches::default(),
-            creations: BTreeMap::new(),
+            changes: BTreeMap::new(),
             calls: BTreeMap::new(),
             ios: BTreeMap::new(),
             next_id: 0,
@@ -218,8 +217,20 @@ impl Node {
             Request::Client(ClientRequest::Metadata(request)) => {
                 self.metadata(asker, &request, out);
             }
-            Request::Client(ClientRequest::CreateTopics(request)) => {
-                self.create_topics(Some(asker), request, out);
+            Request::Client(
+                request @ (ClientRequest::CreateTopics(_)
+                | ClientRequest::DeleteTopics(_)
+                | ClientRequest::AlterConfigs(_)
+                | ClientRequest::ElectLeaders(_)),
+            ) => self.change(Some(asker), request, out),
+            Request::Client(ClientRequest::DescribeConfigs(request)) => {
+                self.describe_configs(asker, request, out);
+            }
+            Request::Client(ClientRequest::DescribeCluster(request)) => {
+                self.describe_cluster(asker, request, out);
+            }
+            Request::Client(ClientRequest::DescribeLogDirs(request)) => {
+                self.describe_log_dirs(asker, request, out);
             }
             Request::Client(ClientRequest::InitProducerId) => self.init_producer_id(asker, out),
             Request::Peer(PeerRequest::Fetch(request)) => self.fetch(asker, true, request, out),
@@ -244,9 +255,9 @@ impl Node {
             CallContext::Register { asked } => self.on_register_reply(asked, result, out),
             CallContext::Heartbeat { asked } => self.on_heartbeat_reply(asked, result, out),
             CallContext::ProducerIds { asked } => self.on_producer_ids(asked, result, out),
-            CallContext::CreateTopics { creation } => self.on_topics_created(creation, result, out),
-            CallContext::Alter { tp, made_on } => self.on_alter_reply(&tp, made_on, result, out),
-            CallContext::Fetch { tp, attempt } => self.on_fetch_reply(&tp, attempt, result, out),
+            CallContext::Change { change } => self.on_changed(change, result, out),
+            CallContext::Alter { of, made_on } => self.on_alter_reply(&of, made_on, result, out),
+            CallContext::Fetch { of, attempt } => self.on_fetch_reply(&of, attempt, result, out),
         }
     }
 
@@ -267,16 +278,19 @@ impl Node {
             IoContext::Quorum { last, generation } => {
                 self.with_raft(out, |raft, _, fx| raft.entries_saved(last, generation, fx));
             }
-            IoContext::Checkpoint => {}
-            IoContext::Append { tp } => {
-                self.with_replica(&tp, out, |replica, ctx, fx| replica.on_appended(ctx, fx));
+            IoContext::Checkpoint | IoContext::Replica => {}
+            IoContext::LogSizes { asker, request } => {
+                self.on_log_sizes(asker, &request, done, out);
             }
-            IoContext::Truncate { tp } => {
+            IoContext::Append { of } => {
+                self.with_same_replica(&of, out, |replica, ctx, fx| replica.on_appended(ctx, fx));
+            }
+            IoContext::Truncate { of } => {
                 let producers = match done {
                     Done::Truncated(producers) => producers,
                     _ => None,
                 };
-                self.with_replica(&tp, out, |replica, ctx, fx| {
+                self.with_same_replica(&of, out, |replica, ctx, fx| {
                     replica.on_truncated(ctx, producers, fx);
                 });
             }
@@ -299,7 +313,7 @@ impl Node {
             for tp in tps {
                 self.with_replica(&tp, out, |replica, ctx, fx| replica.tick(ctx, fx));
             }
-            self.tick_creations(out);
+            self.tick_changes(out);
             self.expire_produces(out);
             self.expire_fetches(out);
             if now_ms >= self.next_checkpoint_ms {
@@ -310,10 +324,10 @@ impl Node {
     }
 
     fn checkpoint(&mut self, out: &mut Vec<Output>) {
-        let marks: Vec<(&TopicPartition, i64)> = self
+        let marks: Vec<(&TopicPartition, TopicId, i64)> = self
             .replicas
             .iter()
-            .map(|(tp, replica)| (tp, replica.high_watermark()))
+            .map(|(tp, replica)| (tp, replica.topic_id(), replica.high_watermark()))
             .collect();
         if marks.is_empty() {
             return;
@@ -393,6 +407,7 @@ impl Node {
             node: self.config.node_id,
             broker_epoch: self.lifecycle.broker_epoch(),
             timers: &self.config.timers,
+            lag_max_messages: self.config.replica_lag_max_messages,
             bugs: &self.config.bugs,
             image: &self.image,
         }
@@ -415,3 +430,6 @@ fn reply(asker: Asker, body: Response) -> Output {
         body: Some(body),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -130,6 +130,21 @@ impl Node {
         }
     }
 
+    /// The partition's topic is gone, and with it all that was appended.
+    pub(super) fn refuse_producers_of(&mut self, tp: &TopicPartition, out: &mut Vec<Output>) {
+        let open: Vec<Ticket> = self
+            .produces
+            .requests
+            .values()
+            .flat_map(|pending| &pending.partitions)
+            .filter(|(of, _, outcome)| of == tp && outcome.is_none())
+            .map(|(_, ticket, _)| *ticket)
+            .collect();
+        for ticket in open {
+            self.refuse(ticket, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, out);
+        }
+    }
+
     pub(super) fn expire_produces(&mut self, out: &mut Vec<Output>) {
         while let Some((&(deadline_ms, key), ())) = self.produces.deadlines.first_key_value() {
             if deadline_ms > self.now.mono_ms {

@@ -2,6 +2,7 @@
 
 use super::{Context, Replica};
 use crate::core::errors::ErrorCode;
+use crate::core::ids::TopicId;
 use crate::core::messages::fetch::{FetchPartition, Follower};
 
 /// What to read, with the high watermark as it was sampled before.
@@ -13,6 +14,8 @@ pub struct ReadPlan {
     pub end: i64,
     /// How often the log had been truncated.
     pub generation: u64,
+    /// Of which topic of that name.
+    pub topic_id: TopicId,
     /// The high watermark.
     pub high_watermark: i64,
     /// First offset of the log.
@@ -61,6 +64,7 @@ impl Replica {
             from: want.fetch_offset,
             end,
             generation: self.generation,
+            topic_id: self.topic_id,
             high_watermark: self.hw,
             log_start: 0,
         };
@@ -79,6 +83,10 @@ impl Replica {
         follower: Option<Follower>,
         any_replica: bool,
     ) -> ErrorCode {
+        // Epochs say nothing about another topic of the same name.
+        if want.topic_id != 0 && want.topic_id != self.topic_id {
+            return ErrorCode::INCONSISTENT_TOPIC_ID;
+        }
         let epoch_error = self.check_epoch(want.current_leader_epoch);
         if !epoch_error.is_none() {
             return epoch_error;

@@ -81,7 +81,7 @@ impl Replica {
         self.fetch_attempt += 1;
         let want = FetchPartition {
             tp: self.tp.clone(),
-            topic_id: 0,
+            topic_id: self.topic_id,
             current_leader_epoch: self.partition.leader_epoch,
             fetch_offset: self.end,
             last_fetched_epoch: self.epochs.epoch_before(self.end).unwrap_or(-1),

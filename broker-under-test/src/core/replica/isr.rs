@@ -5,7 +5,7 @@
 //! proposal whose answer is lost may have been accepted, or may be accepted later still, so the
 //! maximal ISR holds until a newer partition epoch is known.
 
-use super::leader::Leading;
+use super::leader::{FollowerProgress, Leading};
 use super::{Context, Replica, ReplicaEffect, Role};
 use crate::core::errors::ErrorCode;
 use crate::core::ids::NodeId;
@@ -75,7 +75,8 @@ impl Replica {
         }
     }
 
-    /// A follower leaves when it is behind and has not caught up within the lag time.
+    /// A follower leaves when it is behind and has not caught up within the lag time; where the
+    /// rule of before Kafka 0.9 is on, also when it lags by too many messages.
     pub(super) fn maybe_shrink_isr(&mut self, ctx: &Context<'_>, fx: &mut Vec<ReplicaEffect>) {
         let Role::Leader(leading) = &self.role else {
             return;
@@ -85,11 +86,9 @@ impl Replica {
         }
         let lags = |node: &NodeId| {
             leading.followers.get(node).is_some_and(|progress| {
-                progress.leo != self.held
-                    && ctx.now.mono_ms
-                        > progress
-                            .caught_up_ms
-                            .saturating_add(ctx.timers.replica_lag_time_max_ms)
+                let since_ms = ctx.now.mono_ms.saturating_sub(progress.caught_up_ms);
+                let slow = since_ms > ctx.timers.replica_lag_time_max_ms;
+                (progress.leo != self.held && slow) || self.lags_in_messages(ctx, progress)
             })
         };
         let isr: Vec<NodeId> = self
@@ -102,6 +101,12 @@ impl Replica {
         if isr.len() < self.partition.isr.len() {
             self.propose_isr(ctx, &isr, fx);
         }
+    }
+
+    /// replica.lag.max.messages; a follower that has not fetched in this epoch has no lag yet.
+    pub(super) fn lags_in_messages(&self, ctx: &Context<'_>, progress: &FollowerProgress) -> bool {
+        let lag = self.held.saturating_sub(progress.leo);
+        progress.leo >= 0 && ctx.lag_max_messages.is_some_and(|limit| lag > limit)
     }
 
     fn propose_isr(&mut self, ctx: &Context<'_>, isr: &[NodeId], fx: &mut Vec<ReplicaEffect>) {

@@ -125,6 +125,7 @@ impl Replica {
         let counts = |node: NodeId, progress: &FollowerProgress| {
             self.is_in_maximal_isr(leading, node)
                 || (progress.leo >= 0
+                    && !self.lags_in_messages(ctx, progress)
                     && now <= progress.caught_up_ms.saturating_add(lag_max)
                     && ctx.image.is_eligible(node, progress.broker_epoch))
         };

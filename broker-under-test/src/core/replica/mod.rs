@@ -24,7 +24,7 @@ use self::producers::ProducerStates;
 use super::bugs::Bugs;
 use super::config::Timers;
 use super::errors::ErrorCode;
-use super::ids::{Addr, NO_LEADER, NodeId, Now, TopicPartition};
+use super::ids::{Addr, NO_LEADER, NodeId, Now, TopicId, TopicPartition};
 use super::messages::admin::ReplicaState;
 use super::messages::fetch::FetchPartition;
 use super::metadata::image::TopicConfig;
@@ -39,6 +39,8 @@ pub type Ticket = u64;
 /// What a replica's disk held at the start.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecoveredLog {
+    /// Of which topic of that name; 0 where that cannot be told.
+    pub topic_id: TopicId,
     /// Log end offset after recovery.
     pub end: i64,
     /// (epoch, first offset) of the batches found.
@@ -60,6 +62,8 @@ pub struct Context<'a> {
     pub broker_epoch: u64,
     /// Time-outs.
     pub timers: &'a Timers,
+    /// The legacy limit of a follower's lag in messages, where it is on.
+    pub lag_max_messages: Option<i64>,
     /// Bugs that are switched on.
     pub bugs: &'a Bugs,
     /// The metadata as applied on this node.
@@ -134,6 +138,7 @@ enum Pending {
 #[derive(Clone, Debug)]
 pub struct Replica {
     tp: TopicPartition,
+    topic_id: TopicId,
     config: TopicConfig,
     /// State of the partition as this replica last took it over.
     partition: Partition,
@@ -161,6 +166,7 @@ impl Replica {
     pub fn new(tp: TopicPartition, config: TopicConfig, recovered: RecoveredLog) -> Self {
         Self {
             tp,
+            topic_id: recovered.topic_id,
             config,
             partition: Partition {
                 replicas: Vec::new(),
@@ -181,6 +187,12 @@ impl Replica {
             hold: None,
             fetch_attempt: 0,
         }
+    }
+
+    /// The topic, told from others of the same name.
+    #[must_use]
+    pub fn topic_id(&self) -> TopicId {
+        self.topic_id
     }
 
     /// High watermark.
@@ -287,6 +299,9 @@ impl Replica {
             self.release_written(fx);
             match self.role {
                 Role::Leader(_) => {
+                    if ctx.lag_max_messages.is_some() {
+                        self.maybe_shrink_isr(ctx, fx);
+                    }
                     self.advance_high_watermark(ctx, fx);
                     fx.push(ReplicaEffect::Progressed);
                 }

@@ -8,12 +8,15 @@ use crate::core::messages::fetch::{FetchedPartition, Follower};
 use crate::core::metadata::Broker;
 use crate::kafka::batch::{BatchBuilder, stamp};
 
+mod lag_in_messages;
+
 const ME: NodeId = 1;
 
 struct Bench {
     replica: Replica,
     image: Image,
     timers: Timers,
+    lag_max_messages: Option<i64>,
     bugs: Bugs,
     now_ms: u64,
     partition: Partition,
@@ -47,6 +50,7 @@ impl Bench {
             ),
             image,
             timers: Timers::default(),
+            lag_max_messages: None,
             bugs: Bugs::default(),
             now_ms: 1_000,
             partition: Partition {
@@ -72,6 +76,7 @@ impl Bench {
             node: ME,
             broker_epoch: 101,
             timers: &self.timers,
+            lag_max_messages: self.lag_max_messages,
             bugs: &self.bugs,
             image: &self.image,
         };
@@ -373,6 +378,7 @@ fn consumer_reads_up_to(bench: &Bench) -> i64 {
         timers: &bench.timers,
         bugs: &bench.bugs,
         image: &bench.image,
+        lag_max_messages: bench.lag_max_messages,
     };
     match bench.replica.fetch_status(&ctx, &want, None, false) {
         FetchStatus::Ready(plan) | FetchStatus::Empty(plan) => plan.end,

@@ -67,6 +67,7 @@ fn play(options: &Options, lab: Option<&Lab>) -> anyhow::Result<Exit> {
     };
     let settings = ClusterSettings {
         replica_lag_time_max_ms: LAG_LIMIT_MS,
+        replica_lag_max_messages: None,
         session_timeout_ms: SESSION_TIMEOUT_MS,
         flush: "never".to_owned(),
         unclean_elections: false,

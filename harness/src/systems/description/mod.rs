@@ -22,7 +22,7 @@ pub const BUILT_IN: [(&str, &str); 2] = [
 ];
 
 /// What every description may use in braces, beside its own `[vars]`.
-const PLACEHOLDERS: [&str; 31] = [
+const PLACEHOLDERS: [&str; 32] = [
     "id",
     "name",
     "addr",
@@ -41,6 +41,7 @@ const PLACEHOLDERS: [&str; 31] = [
     "session_timeout_ms",
     "heartbeat_ms",
     "replica_lag_time_max_ms",
+    "replica_lag_max_messages",
     "min_insync",
     "replication_factor",
     "unclean_elections",
