@@ -4,3 +4,4 @@ mod bench;
 mod end_to_end;
 mod leaks;
 mod machine;
+mod soak;
