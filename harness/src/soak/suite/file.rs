@@ -91,8 +91,7 @@ impl Place<'_> {
 }
 
 pub(super) fn parse(name: &str, text: &str) -> Result<Suite, SuiteError> {
-    let raw: Raw =
-        toml::from_str(text).map_err(|e| SuiteError(format!("suite {name}: {}", e.to_string())))?;
+    let raw: Raw = toml::from_str(text).map_err(|e| SuiteError(format!("suite {name}: {e}")))?;
     let place = Place { name, text };
     if raw.run.is_empty() {
         return Err(SuiteError(format!(
