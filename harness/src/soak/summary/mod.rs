@@ -1,0 +1,143 @@
+//! The summary of a soak: Markdown fit for a CI step's summary, JSON, the last
+//! lines on a terminal, and the line that each run gets.
+
+mod json;
+mod markdown;
+mod words;
+
+use std::fmt::Write;
+use std::path::Path;
+
+use super::ledger::Ledger;
+use super::record::{Ending, Record};
+use super::terms::Terms;
+
+use self::words::{megabytes, seconds, shortened};
+
+/// All that a summary tells.
+pub struct Summary<'a> {
+    pub title: &'a str,
+    pub terms: &'a Terms,
+    pub folder: &'a Path,
+    pub ledger: &'a Ledger,
+    pub elapsed_ms: u64,
+    pub kept: usize,
+    pub thinned: usize,
+}
+
+impl Summary<'_> {
+    /// What is to be known first, in a sentence.
+    fn headline(&self) -> String {
+        let ledger = self.ledger;
+        let runs = ledger.runs();
+        let invalid = ledger.count(Ending::Invalid);
+        let found = match (runs, invalid) {
+            (0, _) => "No run is over yet".to_owned(),
+            (_, 0) if ledger.only_failures() => format!("The test bed failed in all {runs} runs"),
+            (_, 0) => format!("No violation in {runs} runs"),
+            (_, invalid) => format!("VIOLATIONS in {invalid} of {runs} runs"),
+        };
+        let blind = match ledger.is_blind() {
+            true => {
+                " and THE SOAK IS BLIND: a known bug was not caught, so what was not found says nothing"
+            }
+            false => "",
+        };
+        format!("{found}{blind}.")
+    }
+
+    /// The last lines of a soak.
+    pub fn terminal(&self) -> String {
+        let canaries = self.ledger.canaries.iter();
+        let canaries: Vec<String> = canaries
+            .map(|canary| {
+                format!(
+                    "{} {}/{}",
+                    canary.bug,
+                    canary.caught,
+                    canary.caught + canary.missed
+                )
+            })
+            .collect();
+        let canaries = match canaries.is_empty() {
+            true => "none".to_owned(),
+            false => canaries.join(", "),
+        };
+        let mut text = format!(
+            "\n{}\n  {} valid ({} with permitted losses), {} invalid, {} unknown, {} failures of the test bed\n  \
+             canaries caught: {canaries}\n",
+            self.headline(),
+            self.ledger.count(Ending::Valid) + self.ledger.count(Ending::PermittedLoss),
+            self.ledger.count(Ending::PermittedLoss),
+            self.ledger.count(Ending::Invalid),
+            self.ledger.count(Ending::Unknown),
+            self.ledger.count(Ending::TestBed),
+        );
+        for record in self.ledger.violations.iter().rev().take(5) {
+            let _ = writeln!(
+                text,
+                "  {}: {}\n    {}",
+                record.cell,
+                shortened(&record.finding),
+                record.replay
+            );
+        }
+        let _ = writeln!(
+            text,
+            "  {}/summary.md, junit.xml, soak.jsonl",
+            self.folder.display()
+        );
+        text
+    }
+}
+
+/// The line of one run.
+pub fn progress(ledger: &Ledger, record: &Record) -> String {
+    let what = match &record.canary {
+        Some(trial) => {
+            let caught = match (trial.caught, record.ending.is_judged()) {
+                (true, _) => "caught",
+                (false, true) => "not caught",
+                (false, false) => "test bed failed",
+            };
+            format!(
+                "{}, trial {} of {}: {caught}",
+                record.cell, trial.trial, trial.trials_max
+            )
+        }
+        None => {
+            let lost = match record.lost_acked {
+                0 => String::new(),
+                lost => format!(", {lost} lost"),
+            };
+            format!(
+                "{}: {}, {} acked{lost}",
+                record.cell,
+                record.ending.name(),
+                record.acked
+            )
+        }
+    };
+    let finding = match record.ending {
+        Ending::Valid | Ending::PermittedLoss => String::new(),
+        _ if record.canary.as_ref().is_some_and(|trial| trial.caught) => String::new(),
+        _ => format!("\n      {}", shortened(&record.finding)),
+    };
+    let marks = [
+        match ledger.violations_count {
+            0 => String::new(),
+            count => format!(", {count} violations so far"),
+        },
+        if ledger.is_blind() { ", BLIND" } else { "" }.to_owned(),
+    ];
+    format!(
+        "{:5}  {what}  (seed {}, {:.1} s, soak {} MiB, kept {}{}{}){finding}",
+        ledger.lines,
+        record.seed,
+        seconds(record.wall_ms),
+        record.soak_rss_kib / 1024,
+        megabytes(record.disk_bytes),
+        marks[0],
+        marks[1]
+    )
+}
