@@ -108,6 +108,7 @@ fn measure(args: &ProduceArgs, folder: &Path) -> anyhow::Result<String> {
         replication_factor: args.nodes,
         elr: found.elr,
         bug: None,
+        replica_lag_max_messages: None,
         seed: 1,
         version: found.version.clone(),
     };
