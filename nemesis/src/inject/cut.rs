@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-use super::links::LinkMap;
+use super::links::{LinkMap, Links};
 use super::proof::prove;
 use super::table::CutMeans;
 use super::{InjectError, Injection, Installed, Nemesis, Targets, wrong_kind};
@@ -12,9 +12,11 @@ use crate::faults::{ClusterView, Fault, FaultKind, Grudge, Partition, Plane, Pla
 use crate::lab::{Lab, Place};
 use crate::schedule::Planned;
 
-/// Cuts the lab's network.
+/// Cuts nodes off from each other.
 pub struct CutNemesis {
     means: Box<dyn CutMeans>,
+    /// The cuts of all faults that are on, by their number.
+    installed: BTreeMap<u64, Links>,
     links: LinkMap,
     places: BTreeMap<Ipv4Addr, Place>,
     /// Whether any client follows a node, so that the client plane can be cut.
@@ -31,6 +33,7 @@ impl CutNemesis {
     ) -> CutNemesis {
         CutNemesis {
             means,
+            installed: BTreeMap::new(),
             links: LinkMap::new(lab.places(), ports),
             places: lab
                 .places()
@@ -48,21 +51,48 @@ impl CutNemesis {
     ) -> CutNemesis {
         CutNemesis {
             means,
+            installed: BTreeMap::new(),
             links: LinkMap::of_nodes(nodes, ports),
             places: BTreeMap::new(),
             pinned_clients: false,
         }
     }
 
-    /// Takes in where the nodes live now; one that is down lives nowhere.
-    fn follow(&mut self, targets: &Targets) -> Result<(), InjectError> {
+    /// Takes in where the nodes live now; one that is down lives nowhere. Tells whether any moved.
+    fn follow(&mut self, targets: &Targets) -> bool {
+        let mut moved = false;
         for target in targets.values() {
-            match target.netns() {
-                Some(place) => self.places.insert(target.addr(), place),
-                None => self.places.remove(&target.addr()),
+            let (addr, now) = (target.addr(), target.netns());
+            let same = match (&now, self.places.get(&addr)) {
+                (Some(now), Some(before)) => now.is_same(before),
+                (None, None) => true,
+                _ => false,
+            };
+            moved |= !same;
+            match now {
+                Some(place) => self.places.insert(addr, place),
+                None => self.places.remove(&addr),
             };
         }
-        self.means.moved(&self.places)
+        moved
+    }
+
+    /// What must be cut now, on the way into the places that stand.
+    fn wanted(&self) -> Links {
+        let mut all = Links::default();
+        self.installed.values().for_each(|links| all.extend(links));
+        all.requests
+            .retain(|link| self.places.contains_key(&link.to));
+        all.replies
+            .retain(|link| self.places.contains_key(&link.to));
+        all
+    }
+
+    /// Makes the kernel cut what must be cut now.
+    fn apply(&mut self) -> Result<Links, InjectError> {
+        let wanted = self.wanted();
+        self.means.apply(&wanted, &self.places)?;
+        Ok(wanted)
     }
 
     fn install(
@@ -74,8 +104,9 @@ impl CutNemesis {
         let links = self.links.links(&grudge, cut.plane);
         let mut requests = links.requests.clone();
         requests.retain(|link| self.places.contains_key(&link.to));
-        self.means.add(planned.id, links)?;
-        match prove(self.means.as_ref(), &self.places, &requests)? {
+        self.installed.insert(planned.id, links);
+        let wanted = self.apply()?;
+        match prove(self.means.as_ref(), &self.places, &requests, &wanted)? {
             Ok(probes) => {
                 let proof = format!("{probes} connections tried, all dropped");
                 let cuts = grudge.into_iter().collect();
@@ -86,7 +117,8 @@ impl CutNemesis {
                 })
             }
             Err(why) => {
-                self.means.remove(planned.id)?;
+                self.installed.remove(&planned.id);
+                self.apply()?;
                 Err(InjectError::NotHeld {
                     id: planned.id,
                     name: planned.fault.name(),
@@ -126,7 +158,7 @@ impl Nemesis for CutNemesis {
                 "too few nodes for this shape".to_owned(),
             ));
         }
-        self.follow(targets)?;
+        self.follow(targets);
         let mut installed = self.install(planned, cut, grudge)?;
         installed.targets = aimed;
         Ok(Injection::Installed(installed))
@@ -134,8 +166,13 @@ impl Nemesis for CutNemesis {
 
     fn heal(&mut self, id: u64, targets: &mut Targets) -> Result<(), InjectError> {
         // Another fault's heal may have started a node: in its new namespace nothing is cut yet.
-        self.follow(targets)?;
-        if self.means.remove(id)? && !self.means.read_back()?.holds_just(&self.means.wanted()) {
+        let moved = self.follow(targets);
+        let lifted = self.installed.remove(&id).is_some();
+        if !lifted && (!moved || self.installed.is_empty()) {
+            return Ok(());
+        }
+        let wanted = self.apply()?;
+        if lifted && !self.means.read_back()?.holds_just(&wanted) {
             let why = "the kernel still holds cuts that were lifted".to_owned();
             return Err(InjectError::NotHealed {
                 id,

@@ -3,6 +3,7 @@
 //! that should have held and did not is a failure of the test bed.
 
 mod cut;
+mod feed;
 mod kill;
 mod links;
 mod pause;

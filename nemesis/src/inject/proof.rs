@@ -10,24 +10,26 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use super::InjectError;
-use super::links::Link;
+use super::links::{Link, Links};
 use super::table::CutMeans;
 use crate::lab::Place;
 
 const PROOF_MAX: Duration = Duration::from_secs(3);
 const READ_BACK_EVERY: Duration = Duration::from_millis(5);
 
-/// Tries every cut link; gives the number tried, or why one does not hold.
+/// Tries every cut link, while the kernel must hold all that is `wanted`; gives the number tried, or
+/// why one does not hold.
 pub(super) fn prove(
-    table: &dyn CutMeans,
+    means: &dyn CutMeans,
     places: &BTreeMap<Ipv4Addr, Place>,
     links: &BTreeSet<Link>,
+    wanted: &Links,
 ) -> Result<Result<usize, String>, InjectError> {
     let probes = start_probes(places, links)?;
     let deadline = Instant::now() + PROOF_MAX;
     loop {
-        let counted = table.read_back()?;
-        if !counted.holds_just(&table.wanted()) {
+        let counted = means.read_back()?;
+        if !counted.holds_just(wanted) {
             return Ok(Err(
                 "the kernel's set does not hold the cuts that were asked for".to_owned(),
             ));

@@ -7,30 +7,32 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::net::Ipv4Addr;
-use std::process::{Command, Stdio};
 
 use super::InjectError;
+use super::feed::feed;
 use super::links::{Link, Links};
 use super::table::{Counted, CutMeans};
 use crate::lab::Place;
 
 const CHAIN: &str = "PLIMSOLL";
 
-/// The rules of all cuts that are installed now.
+/// The places that have rules now.
 #[derive(Debug, Default)]
 pub struct RuleTable {
-    installed: BTreeMap<u64, Links>,
-    places: BTreeMap<Ipv4Addr, Place>,
-    /// Places that have the chain.
-    chained: BTreeSet<Ipv4Addr>,
+    chained: BTreeMap<Ipv4Addr, Place>,
 }
 
-impl RuleTable {
-    fn apply(&mut self) -> Result<(), InjectError> {
-        let all = self.wanted();
-        for (addr, place) in &self.places {
+impl CutMeans for RuleTable {
+    fn apply(
+        &mut self,
+        links: &Links,
+        places: &BTreeMap<Ipv4Addr, Place>,
+    ) -> Result<(), InjectError> {
+        // A namespace that is new has no chain, whatever the old one had.
+        self.chained
+            .retain(|addr, old| places.get(addr).is_some_and(|new| new.is_same(old)));
+        for (addr, place) in places {
             let into = |links: &BTreeSet<Link>| -> Vec<Link> {
                 links
                     .iter()
@@ -38,14 +40,14 @@ impl RuleTable {
                     .copied()
                     .collect()
             };
-            let (requests, replies) = (into(&all.requests), into(&all.replies));
+            let (requests, replies) = (into(&links.requests), into(&links.replies));
             if requests.is_empty() && replies.is_empty() {
-                if self.chained.remove(addr) {
+                if self.chained.remove(addr).is_some() {
                     remove_chain(place)?;
                 }
                 continue;
             }
-            if self.chained.insert(*addr) {
+            if self.chained.insert(*addr, place.clone()).is_none() {
                 restore(
                     place,
                     &format!("*filter\n:{CHAIN} - [0:0]\n-I INPUT -j {CHAIN}\nCOMMIT\n"),
@@ -55,58 +57,18 @@ impl RuleTable {
         }
         Ok(())
     }
-}
-
-impl CutMeans for RuleTable {
-    fn add(&mut self, id: u64, links: Links) -> Result<(), InjectError> {
-        self.installed.insert(id, links);
-        self.apply()
-    }
-
-    fn remove(&mut self, id: u64) -> Result<bool, InjectError> {
-        if self.installed.remove(&id).is_none() {
-            return Ok(false);
-        }
-        self.apply()?;
-        Ok(true)
-    }
-
-    fn moved(&mut self, places: &BTreeMap<Ipv4Addr, Place>) -> Result<(), InjectError> {
-        // A namespace that is new has no chain, whatever the old one had.
-        let same = |addr: &Ipv4Addr| match (places.get(addr), self.places.get(addr)) {
-            (Some(new), Some(old)) => new.is_same(old),
-            _ => false,
-        };
-        self.chained.retain(same);
-        self.places = places.clone();
-        if self.installed.is_empty() {
-            return Ok(());
-        }
-        self.apply()
-    }
-
-    fn wanted(&self) -> Links {
-        let mut all = Links::default();
-        self.installed.values().for_each(|links| all.extend(links));
-        let there = |link: &Link| self.places.contains_key(&link.to);
-        all.requests.retain(there);
-        all.replies.retain(there);
-        all
-    }
 
     fn read_back(&self) -> Result<Counted, InjectError> {
         let mut counted = Counted::default();
-        for addr in &self.chained {
-            let Some(place) = self.places.get(addr) else {
-                continue;
-            };
+        for (addr, place) in &self.chained {
             let output = place
                 .command("iptables-save")
                 .args(["-c", "-t", "filter"])
                 .output()
                 .map_err(missing)?;
             if !output.status.success() {
-                return Err(refused(&output.stderr));
+                let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+                return Err(InjectError::Iptables(said));
             }
             for line in String::from_utf8_lossy(&output.stdout).lines() {
                 let Some((rule, link, packets)) = parse_rule(line, *addr) else {
@@ -146,30 +108,16 @@ fn remove_chain(place: &Place) -> Result<(), InjectError> {
 }
 
 fn restore(place: &Place, script: &str) -> Result<(), InjectError> {
-    let mut command: Command = place.command("iptables-restore");
-    let mut child = command
-        .arg("--noflush")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(missing)?;
-    if let Some(mut stdin) = child.stdin.take() {
-        stdin.write_all(script.as_bytes()).map_err(missing)?;
+    let mut command = place.command("iptables-restore");
+    command.arg("--noflush");
+    match feed(command, script).map_err(missing)? {
+        None => Ok(()),
+        Some(refusal) => Err(InjectError::Iptables(refusal)),
     }
-    let output = child.wait_with_output().map_err(missing)?;
-    if output.status.success() {
-        return Ok(());
-    }
-    Err(refused(&output.stderr))
 }
 
 fn missing(error: std::io::Error) -> InjectError {
     InjectError::io("running iptables (Debian: apt-get install iptables)", error)
-}
-
-fn refused(said: &[u8]) -> InjectError {
-    InjectError::Iptables(String::from_utf8_lossy(said).trim().to_owned())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,40 +8,34 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::net::Ipv4Addr;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use super::InjectError;
-use crate::lab::Place;
-
+use super::feed::feed;
 use super::links::{Link, Links};
+use crate::lab::Place;
 
 const TABLE: &str = "bridge plimsoll";
 const REQUESTS: &str = "requests";
 const REPLIES: &str = "replies";
 
-/// A way to drop packets: what is cut now, changed as a whole and read back.
+/// A way to drop packets.
 pub trait CutMeans: Send {
-    /// Cuts the links of one fault.
-    fn add(&mut self, id: u64, links: Links) -> Result<(), InjectError>;
-    /// Lifts the cuts of one fault; true when there were any.
-    fn remove(&mut self, id: u64) -> Result<bool, InjectError>;
-    /// Nodes have new namespaces, perhaps: what is cut now must hold there too.
-    fn moved(&mut self, _places: &BTreeMap<Ipv4Addr, Place>) -> Result<(), InjectError> {
-        Ok(())
-    }
-    /// What must be cut now.
-    fn wanted(&self) -> Links;
+    /// Makes these the links that are cut, and no others. `places` are the namespaces that stand
+    /// now; one that is new has nothing of what was applied before.
+    fn apply(
+        &mut self,
+        links: &Links,
+        places: &BTreeMap<Ipv4Addr, Place>,
+    ) -> Result<(), InjectError>;
     /// What the kernel has, with the packets dropped by each rule.
     fn read_back(&self) -> Result<Counted, InjectError>;
 }
 
-/// The cuts of all faults that are installed now.
-#[derive(Debug, Default)]
-pub struct CutTable {
-    installed: BTreeMap<u64, Links>,
-}
+/// The table, made.
+#[derive(Debug)]
+pub struct CutTable(());
 
 impl CutTable {
     /// Makes the table; the lab must stand.
@@ -55,40 +49,25 @@ impl CutTable {
              add rule {TABLE} forward ip saddr . ip daddr . tcp dport @{REQUESTS} drop\n\
              add rule {TABLE} forward ip saddr . ip daddr . tcp sport @{REPLIES} drop\n"
         ))?;
-        Ok(CutTable::default())
+        Ok(CutTable(()))
     }
+}
 
-    fn apply(&self) -> Result<(), InjectError> {
-        let all = self.wanted();
+impl CutMeans for CutTable {
+    /// The bridge sees every place, whichever stand.
+    fn apply(
+        &mut self,
+        links: &Links,
+        _places: &BTreeMap<Ipv4Addr, Place>,
+    ) -> Result<(), InjectError> {
         let mut script = String::new();
-        for (name, set) in [(REQUESTS, &all.requests), (REPLIES, &all.replies)] {
+        for (name, set) in [(REQUESTS, &links.requests), (REPLIES, &links.replies)] {
             let _ = writeln!(script, "flush set {TABLE} {name}");
             if !set.is_empty() {
                 let _ = writeln!(script, "add element {TABLE} {name} {{ {} }}", elements(set));
             }
         }
         nft(&script)
-    }
-}
-
-impl CutMeans for CutTable {
-    fn add(&mut self, id: u64, links: Links) -> Result<(), InjectError> {
-        self.installed.insert(id, links);
-        self.apply()
-    }
-
-    fn remove(&mut self, id: u64) -> Result<bool, InjectError> {
-        if self.installed.remove(&id).is_none() {
-            return Ok(false);
-        }
-        self.apply()?;
-        Ok(true)
-    }
-
-    fn wanted(&self) -> Links {
-        let mut all = Links::default();
-        self.installed.values().for_each(|links| all.extend(links));
-        all
     }
 
     fn read_back(&self) -> Result<Counted, InjectError> {
@@ -122,23 +101,12 @@ fn elements(set: &BTreeSet<Link>) -> String {
 
 fn nft(script: &str) -> Result<(), InjectError> {
     let missing = |e| InjectError::io("running nft (Debian: apt-get install nftables)", e);
-    let mut child = Command::new("nft")
-        .args(["-f", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(missing)?;
-    if let Some(mut stdin) = child.stdin.take() {
-        stdin.write_all(script.as_bytes()).map_err(missing)?;
+    let mut command = Command::new("nft");
+    command.args(["-f", "-"]);
+    match feed(command, script).map_err(missing)? {
+        None => Ok(()),
+        Some(refusal) => Err(InjectError::Nft(refusal)),
     }
-    let output = child.wait_with_output().map_err(missing)?;
-    if output.status.success() {
-        return Ok(());
-    }
-    Err(InjectError::Nft(
-        String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-    ))
 }
 
 fn read_set(name: &str) -> Result<BTreeMap<Link, u64>, InjectError> {
