@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
+use crate::report::markdown::REORDERED;
+
 use super::intervals::{Interval, lost_share, mean_of, none_of};
 
 /// Counts that are summed over the runs.
@@ -27,16 +29,7 @@ const SUMS: [&str; 15] = [
 
 /// Anomalies that are columns of their own.
 const ANOMALIES: [(&str, &[&str]); 3] = [
-    (
-        "reordered",
-        &[
-            "realtime-order",
-            "nonmonotonic-send",
-            "int-nonmonotonic-send",
-            "monotonic-writes",
-            "writes-follow-reads",
-        ],
-    ),
+    ("reordered", &REORDERED),
     ("vanished_reads", &["vanished-read"]),
     ("divergent", &["divergent-replicas"]),
 ];

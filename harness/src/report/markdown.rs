@@ -172,18 +172,18 @@ fn numbers(verdict: &Verdict, losses: &LossReport) -> String {
     table(&["", ">records or time", ""], &rows)
 }
 
+/// Anomalies in which records stand in another order than they must.
+pub const REORDERED: [&str; 5] = [
+    "realtime-order",
+    "nonmonotonic-send",
+    "int-nonmonotonic-send",
+    "monotonic-writes",
+    "writes-follow-reads",
+];
+
 /// Fates that the verdict counts by anomaly.
-pub const OTHER_FATES: [(&str, &[&str]); 4] = [
-    (
-        "reordered",
-        &[
-            "realtime-order",
-            "nonmonotonic-send",
-            "int-nonmonotonic-send",
-            "monotonic-writes",
-            "writes-follow-reads",
-        ],
-    ),
+const OTHER_FATES: [(&str, &[&str]); 4] = [
+    ("reordered", &REORDERED),
     ("vanished after a read", &["vanished-read"]),
     ("divergent replicas", &["divergent-replicas"]),
     ("offsets given twice", &["inconsistent-offsets"]),

@@ -107,11 +107,11 @@ impl Controller {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::core::metadata::Broker;
 
-    fn image(live: &[NodeId]) -> Image {
+    pub(in crate::core::controller) fn image(live: &[NodeId]) -> Image {
         let mut image = Image::default();
         for node in 1..=3 {
             let broker = Broker {
@@ -127,7 +127,7 @@ mod tests {
         image
     }
 
-    fn partition(leader: NodeId, isr: &[NodeId]) -> Partition {
+    pub(in crate::core::controller) fn partition(leader: NodeId, isr: &[NodeId]) -> Partition {
         Partition {
             replicas: vec![1, 2, 3],
             isr: isr.to_vec(),

@@ -91,33 +91,7 @@ fn revive(image: &Image, partition: &Partition) -> Result<Partition, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::metadata::Broker;
-
-    fn image(live: &[i32]) -> Image {
-        let mut image = Image::default();
-        for node in 1..=3 {
-            let broker = Broker {
-                epoch: 1,
-                incarnation: 1,
-                client_addr: "a:1".into(),
-                replication_addr: "a:2".into(),
-                fenced: !live.contains(&node),
-                stopping: false,
-            };
-            image.brokers.insert(node, broker);
-        }
-        image
-    }
-
-    fn partition(leader: i32, isr: &[i32]) -> Partition {
-        Partition {
-            replicas: vec![1, 2, 3],
-            isr: isr.to_vec(),
-            leader,
-            leader_epoch: 5,
-            partition_epoch: 9,
-        }
-    }
+    use crate::core::controller::election::tests::{image, partition};
 
     #[test]
     fn the_preferred_leader_takes_over_only_from_within_the_isr() {
