@@ -6,6 +6,7 @@
 //! its answer was received; a process that got an indeterminate answer never
 //! acts again. The run always ends healed.
 
+mod abandon;
 mod barrier;
 mod cluster;
 mod config;

@@ -113,7 +113,13 @@ impl Session {
         self.make_free(worker, out);
     }
 
-    fn fail_poll(&mut self, worker: usize, node: Option<NodeIndex>, error: String, out: Out<'_>) {
+    pub(super) fn fail_poll(
+        &mut self,
+        worker: usize,
+        node: Option<NodeIndex>,
+        error: String,
+        out: Out<'_>,
+    ) {
         let node = node.map(|node| self.cluster.name(node));
         let line = record::poll_fail(&self.actor(worker, node), error);
         out.push(Command::Record(Box::new(line)));

@@ -22,11 +22,11 @@ const ANSWER_GRACE_MS: u64 = 500;
 const IDENTIFY_TIMEOUT_MS: u64 = 1000;
 
 /// How one attempt ended.
-struct Ended {
-    outcome: Outcome,
-    offset: Option<i64>,
-    error: Option<String>,
-    retry: bool,
+pub(super) struct Ended {
+    pub outcome: Outcome,
+    pub offset: Option<i64>,
+    pub error: Option<String>,
+    pub retry: bool,
 }
 
 impl Session {
@@ -137,7 +137,7 @@ impl Session {
         self.finish_send(worker, &op, ended, out);
     }
 
-    fn finish_send(&mut self, worker: usize, op: &SendOp, ended: Ended, out: Out<'_>) {
+    pub(super) fn finish_send(&mut self, worker: usize, op: &SendOp, ended: Ended, out: Out<'_>) {
         let outcome = op.outcome(ended.outcome);
         let node = op.node.map(|node| self.cluster.name(node).to_owned());
         let mut line = record::send(

@@ -169,6 +169,12 @@ fn run(config: SessionConfig, fake: &mut Fake) -> Vec<Op> {
 }
 
 fn drive(session: &mut Session, fake: &mut Fake, ops: &mut Vec<Op>) {
+    let finished = drive_until(60_000 * MS, session, fake, ops);
+    assert!(finished, "the run does not end");
+}
+
+/// Whether the session came to its end before that time.
+fn drive_until(end_ns: u64, session: &mut Session, fake: &mut Fake, ops: &mut Vec<Op>) -> bool {
     let mut queue: BTreeMap<(u64, usize), Event> = BTreeMap::new();
     let mut sequence = 0;
     let mut put = |queue: &mut BTreeMap<(u64, usize), Event>, at: u64, event: Event| {
@@ -181,7 +187,9 @@ fn drive(session: &mut Session, fake: &mut Fake, ops: &mut Vec<Op>) {
     }
     let mut out = Vec::new();
     while let Some(((now, _), event)) = queue.pop_first() {
-        assert!(now < 60_000 * MS, "the run does not end");
+        if now >= end_ns {
+            return false;
+        }
         let event = match event {
             Event::Node { node, .. } => {
                 put(
@@ -241,7 +249,7 @@ fn drive(session: &mut Session, fake: &mut Fake, ops: &mut Vec<Op>) {
                 }
                 Command::WakeAt(at) => put(&mut queue, at.max(now), Event::Timer),
                 Command::GiveUp(why) => panic!("{why}"),
-                Command::Finished => return,
+                Command::Finished => return true,
             }
         }
     }
@@ -288,6 +296,38 @@ fn faults_and_starts_are_recorded_and_healed() {
         .collect();
     assert_eq!(kills, ["installed", "healed"]);
     assert_eq!(ops.iter().filter(|op| op.f == "start").count(), 4);
+}
+
+#[test]
+fn a_run_that_cannot_go_on_leaves_no_op_open_and_its_sends_unknown() {
+    let broken_off = |at_ms: u64| {
+        let mut session = Session::new(config(0, false));
+        let mut ops = Vec::new();
+        assert!(!drive_until(
+            at_ms * MS,
+            &mut session,
+            &mut Fake::sound(),
+            &mut ops
+        ));
+        let open = sends(&ops, OpType::Invoke) - sends(&ops, OpType::Ok);
+        (open > 0).then_some((session, ops, open, at_ms * MS))
+    };
+    let (mut session, mut ops, open, now_ns) = (1500..1600)
+        .find_map(broken_off)
+        .expect("a send is open at some time");
+    let mut out = Vec::new();
+    session.abandon(now_ns, &mut out);
+    ops.extend(out.into_iter().filter_map(|command| match command {
+        Command::Record(op) => Some(*op),
+        _ => None,
+    }));
+    assert_eq!(sends(&ops, OpType::Info), open);
+    let polls = |kind| {
+        let of_kind = |op: &&Op| op.f == "poll" && op.kind == kind;
+        ops.iter().filter(of_kind).count()
+    };
+    let ended = polls(OpType::Ok) + polls(OpType::Fail);
+    assert_eq!(polls(OpType::Invoke), ended);
 }
 
 #[test]

@@ -140,8 +140,11 @@ async fn run_inside(run: Run<'_>) -> Result<Ended, TestBedError> {
     };
     shell.run_loop(receiver, run.nodes, run.watcher).await;
     shell.injector.stop();
+    let failure = shell.finished.take().flatten().map(TestBedError);
+    if failure.is_some() {
+        shell.abandon();
+    }
     shell.producers.stop().await;
-    let failure = shell.finished.flatten().map(TestBedError);
     Ok(Ended {
         session: shell.session,
         recorder: shell.recorder,
@@ -239,8 +242,22 @@ impl Shell {
         watcher.watch(&self.session, self.start.elapsed());
     }
 
+    fn now_ns(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn abandon(&mut self) {
+        let mut commands = Vec::new();
+        self.session.abandon(self.now_ns(), &mut commands);
+        for command in commands {
+            if let Command::Record(op) = command {
+                self.record(*op);
+            }
+        }
+    }
+
     fn step(&mut self, event: Event) {
-        let now_ns = u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let now_ns = self.now_ns();
         let mut commands = Vec::new();
         self.session.step(now_ns, event, &mut commands);
         let had = self.violation.is_some();

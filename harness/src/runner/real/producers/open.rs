@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::clients::Produce;
 use crate::clients::library::{REPORT_LIMIT_MS, Said, SendLine, said};
-use crate::clients::{Broken, Produce, Response};
 use crate::session::{ClientId, Event};
 
 const REPORT_MAX: Duration = Duration::from_millis(REPORT_LIMIT_MS);
@@ -53,15 +53,6 @@ impl OpenSends {
             _ => Ok(()),
         }
     }
-
-    /// Nobody will ever know what became of these.
-    pub fn give_up(&mut self, why: &str) -> impl Iterator<Item = Event> {
-        let all = std::mem::take(&mut self.sends).into_values();
-        all.map(move |(client, _)| {
-            let result: Result<Response, Broken> = Err(Broken::Lost(why.to_owned()));
-            Event::Reply { client, result }
-        })
-    }
 }
 
 #[cfg(test)]
@@ -88,17 +79,6 @@ mod tests {
         assert!(matches!(heard, Ok(Event::Reply { client: 9, .. })));
         let again = open.hear(line, false).expect_err("no longer open");
         assert!(again.contains("not open"), "{again}");
-    }
-
-    #[test]
-    fn what_a_process_that_died_had_not_reported_is_unknown() {
-        let mut open = OpenSends::default();
-        open.add(4, &send(17));
-        let lost: Vec<Event> = open.give_up("the producer ended by itself").collect();
-        let [Event::Reply { client: 4, result }] = lost.as_slice() else {
-            panic!("{lost:?}");
-        };
-        assert!(matches!(result, Err(Broken::Lost(_))), "{result:?}");
     }
 
     #[test]

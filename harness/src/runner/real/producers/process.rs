@@ -94,11 +94,7 @@ impl Process {
         let mut open = OpenSends::default();
         let ended = self.exchange(&mut orders, &mut open, &messages).await;
         if let Err(what) = ended {
-            let why = self.fault(&what);
-            for reply in open.give_up(&format!("the producer {what}")) {
-                let _ = messages.send(Message::Event(reply));
-            }
-            let _ = messages.send(Message::Failed(why));
+            let _ = messages.send(Message::Failed(self.fault(&what)));
             let _ = self.child.start_kill();
         }
         drop(self.stdin);
