@@ -55,15 +55,11 @@ impl Node {
             .collect()
     }
 
-    /// Any broker passes what a controller must do on, so each may name itself where the leader of
-    /// the quorum is no broker.
+    /// Any broker passes on what a controller must do, so each names itself, of which the asker knows
+    /// that it is up. The leader of the quorum may be dead before anybody knows: a client that was
+    /// told of it then would ask it in vain for long. (KRaft names any broker that is up, KIP-590.)
     pub(super) fn controller_for_clients(&self) -> NodeId {
-        let leader = self.controller_leader().unwrap_or(-1);
-        if self.image.is_live(leader) {
-            leader
-        } else {
-            self.config.node_id
-        }
+        self.config.node_id
     }
 
     /// auto.create.topics.enable: the client asks again until the topic is there.
