@@ -11,6 +11,12 @@ use super::config::{NodeInfo, key};
 use super::messages::{NodeIndex, NodeReport, ReplicaReport};
 use super::record;
 
+/// Log ends and high watermarks move all the time, so they are put into the
+/// journal this often, where nothing else changed...
+const ENDS_EVERY_NS: u64 = 250_000_000;
+/// ... and less often where the nodes hold more partitions than this.
+const ENDS_EVERY_UP_TO: u64 = 20;
+
 #[derive(Debug, Default)]
 struct Seen {
     report: Option<NodeReport>,
@@ -18,6 +24,9 @@ struct Seen {
     incarnation: u64,
     /// What was last put into the journal, to record changes only.
     recorded: Option<serde_json::Value>,
+    /// Log end and high watermark of each partition as they were last put into it, and when.
+    ends: BTreeMap<i32, (i64, i64)>,
+    ends_ns: u64,
 }
 
 /// Leader and epoch of every partition, where all replicas agree on them.
@@ -109,16 +118,35 @@ impl Cluster {
         report: Option<NodeReport>,
         now_ns: u64,
     ) -> Option<Op> {
-        let name = self.nodes.get(index)?.name.clone();
-        let topic = self.topic.clone();
+        let name = &self.nodes.get(index)?.name;
+        let every_ns = self.ends_every_ns();
         let seen = self.seen.get_mut(index)?;
-        let digest = digest(report.as_ref(), &topic);
+        let digest = digest(report.as_ref(), &self.topic);
         let changed = seen.recorded.as_ref() != Some(&digest);
-        let line = changed.then(|| observation(&name, report.as_ref(), &topic));
         seen.recorded = Some(digest);
-        seen.report = report;
         seen.at_ns = now_ns;
+        let replicas = report.as_ref().map(|report| report.partitions.iter());
+        let of_topic = replicas.into_iter().flatten();
+        let mut news: Vec<&ReplicaReport> = of_topic.filter(|r| r.topic == self.topic).collect();
+        if !changed {
+            if now_ns < seen.ends_ns.saturating_add(every_ns) {
+                news.clear();
+            }
+            news.retain(|r| seen.ends.get(&r.partition) != Some(&(r.leo, r.hw)));
+        }
+        let line = (changed || !news.is_empty()).then(|| {
+            seen.ends_ns = now_ns;
+            seen.ends
+                .extend(news.iter().map(|r| (r.partition, (r.leo, r.hw))));
+            observation(name, report.as_ref(), &news)
+        });
+        seen.report = report;
         line
+    }
+
+    fn ends_every_ns(&self) -> u64 {
+        let partitions = u64::try_from(self.partitions).unwrap_or(0);
+        ENDS_EVERY_NS * partitions.div_ceil(ENDS_EVERY_UP_TO).max(1)
     }
 
     fn replicas_of(&self, partition: i32) -> impl Iterator<Item = (NodeIndex, &ReplicaReport)> {
@@ -276,12 +304,12 @@ fn digest(report: Option<&NodeReport>, topic: &str) -> serde_json::Value {
     json!([report.controller_leader, parts])
 }
 
-fn observation(node: &str, report: Option<&NodeReport>, topic: &str) -> Op {
+fn observation(node: &str, report: Option<&NodeReport>, news: &[&ReplicaReport]) -> Op {
     let Some(report) = report else {
         return record::nemesis("observe", json!({ "node": node, "up": false }));
     };
-    let each = report.partitions.iter().filter(|r| r.topic == topic);
-    let partitions: Vec<_> = each
+    let partitions: Vec<_> = news
+        .iter()
         .map(|r| {
             json!({
                 "key": key(&r.topic, r.partition), "role": r.role, "leader": r.leader,
@@ -292,7 +320,7 @@ fn observation(node: &str, report: Option<&NodeReport>, topic: &str) -> Op {
     record::nemesis(
         "observe",
         json!({
-            "node": node, "up": true,
+            "node": node, "up": true, "took_ms": report.took_ms,
             "controller": report.controller_leader, "partitions": partitions,
         }),
     )
@@ -300,6 +328,8 @@ fn observation(node: &str, report: Option<&NodeReport>, topic: &str) -> Op {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_checkers::history::Value;
+
     use super::*;
 
     fn nodes() -> Vec<NodeInfo> {
@@ -331,6 +361,7 @@ mod tests {
             node_id,
             controller_leader: Some(3),
             partitions: vec![replica],
+            took_ms: 0,
         }
     }
 
@@ -377,12 +408,26 @@ mod tests {
     }
 
     #[test]
-    fn only_changes_are_recorded() {
-        let mut cluster = Cluster::new("log", 1, nodes());
+    fn changes_are_recorded_at_once_and_log_ends_now_and_then() {
+        let mut cluster = Cluster::new("log", 2, nodes());
         let mut moved = report(1, 2, 4, &[1, 2, 3]);
+        let still = ReplicaReport {
+            partition: 1,
+            ..moved.partitions[0].clone()
+        };
+        moved.partitions.push(still);
         assert!(cluster.learn(0, Some(moved.clone()), 1).is_some());
         moved.partitions[0].leo = 99;
-        assert!(cluster.learn(0, Some(moved), 2).is_none());
-        assert!(cluster.learn(0, None, 3).is_some());
+        assert!(cluster.learn(0, Some(moved.clone()), 2).is_none());
+        let later = ENDS_EVERY_NS + 1;
+        let line = cluster.learn(0, Some(moved.clone()), later).expect("moved");
+        let Value::Other(fields) = &line.value else {
+            panic!("{line:?}")
+        };
+        // Only the partition that moved, as it is now.
+        assert_eq!(fields["partitions"].as_array().map(Vec::len), Some(1));
+        assert_eq!(fields["partitions"][0]["leo"], 99);
+        assert!(cluster.learn(0, Some(moved), 2 * later).is_none());
+        assert!(cluster.learn(0, None, 2 * later + 1).is_some());
     }
 }

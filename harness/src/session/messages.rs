@@ -37,6 +37,9 @@ pub struct NodeReport {
     #[serde(default)]
     pub controller_leader: Option<i32>,
     pub partitions: Vec<ReplicaReport>,
+    /// How long the poll took: what it says is no older.
+    #[serde(skip)]
+    pub took_ms: u64,
 }
 
 /// What became of a fault.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use plimsoll_checkers::Verdict;
 
-use super::{acks_lane, axis, faults_lane, latency_lane, lost_lane, nodes_lane, story};
+use super::{acks_lane, axis, faults_lane, latency_lane, log_lane, lost_lane, nodes_lane, story};
 use crate::report::numbers::count;
 use crate::report::timeline::Timeline;
 
@@ -14,7 +14,7 @@ pub fn section(timeline: &Timeline, verdict: &Verdict) -> String {
          <figure>{LEGEND}\n{}\n\
          <div class=\"tl\" tabindex=\"0\" role=\"group\" aria-label=\"Timeline of the run. Arrow keys \
          move the cursor, plus and minus zoom, n and p jump between events.\" \
-         aria-describedby=\"keys\">\n<div class=\"canvas\">\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{OVERLAY}\n\
+         aria-describedby=\"keys\">\n<div class=\"canvas\">\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{OVERLAY}\n\
          </div></div>{HELP}\n{}</figure></section>",
         lead(verdict),
         zoom(timeline, verdict),
@@ -25,6 +25,7 @@ pub fn section(timeline: &Timeline, verdict: &Verdict) -> String {
         nodes_lane::lanes(timeline),
         acks_lane::lane(timeline),
         lost_lane::lane(timeline, verdict),
+        log_lane::lane(timeline),
         latency_lane::lane(timeline),
         story::story(verdict, timeline.end_ns),
     )

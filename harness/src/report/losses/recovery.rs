@@ -143,7 +143,7 @@ fn full_size(history: &History, sightings: &Sightings) -> usize {
         .map(|topic| usize::from(topic.replication_factor))
         .max();
     promised.filter(|size| *size > 0).unwrap_or_else(|| {
-        let sizes = sightings.keys().map(|key| sightings.replicas(key).len());
+        let sizes = sightings.keys().map(|key| sightings.replicas(key).count());
         sizes.max().unwrap_or(0)
     })
 }

@@ -1,6 +1,6 @@
 //! At which stage a lost record was lost, as far as the run bears it out.
 //!
-//! The monitor saw log ends at some moments only, so most of what is said here rests on two facts: a
+//! The monitor saw log ends a few times a second only, so most of what is said here rests on two facts: a
 //! replica's log only grows while its leader's epoch lasts, and a leader that is dead or cut off gives
 //! nothing out any more. Where neither decides, the stage is unknown.
 
@@ -108,7 +108,7 @@ fn told_by_logs(
     let (node, offset) = (record.node.as_deref()?, record.offset?);
     let seen = sightings.at(&record.key);
     let epoch = sightings.epoch_led(&record.key, node, record.acked_ns)?;
-    if let Some(holder) = holder(seen, node, epoch, offset) {
+    if let Some(holder) = sightings.follower_past(&record.key, epoch, offset, node) {
         return Some(Loss {
             stage: Stage::TruncatedAtFailOver,
             shown_by: format!("{holder} had followed beyond offset {offset} in epoch {epoch}"),
@@ -125,7 +125,6 @@ fn told_by_logs(
     };
     let others: Vec<&str> = sightings
         .replicas(&record.key)
-        .into_iter()
         .filter(|other| *other != node)
         .collect();
     let lacked = |other: &&str| place.was_lacked_by(seen, other);
@@ -153,18 +152,6 @@ fn silences(fault: &FaultWindow, node: &str) -> bool {
     whole && fault.targets.iter().any(|target| target == node)
 }
 
-/// A follower that was seen to grow past the offset within the epoch.
-fn holder<'s>(seen: &'s [Sighting], leader: &str, epoch: i64, offset: i64) -> Option<&'s str> {
-    let followed = |one: &&Sighting| one.node != leader && one.epoch == epoch && !one.leads;
-    seen.iter().filter(followed).find_map(|high| {
-        // What it had before it heard of the epoch may have been another record.
-        let low = seen.iter().filter(followed).find(|low| {
-            low.node == high.node && low.time_ns < high.time_ns && (0..=offset).contains(&low.end)
-        });
-        (high.end > offset && low.is_some()).then_some(high.node.as_str())
-    })
-}
-
 /// Where a record stood, and when.
 struct Place {
     epoch: i64,
@@ -186,7 +173,11 @@ impl Place {
             of_node().any(|one| one.epoch > self.epoch && self.silent_ns.contains(&one.time_ns));
         let too_late = |one: &Sighting| match one.epoch > self.epoch {
             true => one.leads || one.time_ns <= self.begun_ns,
-            false => went_over && self.silent_ns.contains(&one.time_ns),
+            // What was heard in the silence counts only if it was also asked in it.
+            false => {
+                let heard = self.silent_ns.contains(&one.time_ns);
+                went_over && heard && self.silent_ns.contains(&one.asked_ns)
+            }
         };
         of_node()
             .filter(|one| (0..=self.offset).contains(&one.end))

@@ -55,7 +55,7 @@ impl Script {
             at_ms,
             "observe",
             &format!(
-                r#"{{"node":"n{node}","up":true,"partitions":[{{"key":"log-0","role":"{role}","leader":{leader},"leader_epoch":{epoch},"leo":{end},"isr":{isr}}}]}}"#
+                r#"{{"node":"n{node}","up":true,"took_ms":5,"partitions":[{{"key":"log-0","role":"{role}","leader":{leader},"leader_epoch":{epoch},"leo":{end},"isr":{isr}}}]}}"#
             ),
         )
     }

@@ -1,7 +1,7 @@
 //! The monitor: asks a node's admin port ten times a second what it believes.
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{Message, Messages};
 use crate::session::{Event, NodeIndex, NodeReport};
@@ -31,7 +31,11 @@ pub(super) async fn watch(node: NodeIndex, addr: SocketAddr, messages: Messages)
     let url = format!("http://{addr}/replicas");
     let mut seen = false;
     loop {
-        let report = poll(&client, &url).await;
+        let asked = Instant::now();
+        let report = poll(&client, &url).await.map(|report| NodeReport {
+            took_ms: took_ms(asked),
+            ..report
+        });
         seen |= report.is_some();
         if messages
             .send(Message::Event(Event::Node { node, report }))
@@ -41,6 +45,11 @@ pub(super) async fn watch(node: NodeIndex, addr: SocketAddr, messages: Messages)
         }
         tokio::time::sleep(if seen { POLL_EVERY } else { FIRST_POLL_EVERY }).await;
     }
+}
+
+/// How long a poll took, rounded up.
+pub(super) fn took_ms(asked: Instant) -> u64 {
+    u64::try_from(asked.elapsed().as_millis()).map_or(u64::MAX, |ms| ms + 1)
 }
 
 /// A node that answers nonsense, or without end, is as good as one that does

@@ -3,13 +3,15 @@
 //!
 //! Leader, epoch and ISR are the node's own metadata; log ends are asked of
 //! the replica itself with replica id -2, and high watermarks come with an
-//! empty read at the log's end, which followers answer too (KIP-392).
+//! empty read at the log's end, which followers answer too (KIP-392). Offsets
+//! count only where the epoch is the same before and after they were asked.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::connection::{Call, Connection};
+use super::monitor::took_ms;
 use super::{Message, Messages, Wiring};
 use crate::clients::{HighWatermarks, LogEnds, PartitionMetadata, Request, Response};
 use crate::session::{Event, NodeIndex, NodeReport, ReplicaReport};
@@ -64,15 +66,20 @@ impl Observer {
     /// None when the node does not answer as a broker.
     async fn poll(&mut self) -> Option<NodeReport> {
         self.ask_for_controller().await;
-        let partitions = match ask(&mut self.connection, Request::Metadata).await? {
-            Response::Metadata { partitions } => partitions,
-            _ => return None,
-        };
-        let own: Vec<PartitionMetadata> = partitions
-            .into_iter()
-            .filter(|partition| partition.replicas.contains(&self.id))
-            .collect();
-        let (leo, hw) = self.offsets(&own).await.unwrap_or_default();
+        let asked = Instant::now();
+        let own = self.own_partitions().await?;
+        let (mut leo, mut hw) = self.offsets(&own).await.unwrap_or_default();
+        if !leo.is_empty() {
+            let after = self.own_partitions().await.unwrap_or_default();
+            let epoch = |p: &PartitionMetadata| (p.partition, p.leader_epoch);
+            let after: BTreeMap<i32, i32> = after.iter().map(epoch).collect();
+            for partition in &own {
+                if after.get(&partition.partition) != Some(&partition.leader_epoch) {
+                    leo.remove(&partition.partition);
+                    hw.remove(&partition.partition);
+                }
+            }
+        }
         let report = |partition: PartitionMetadata| ReplicaReport {
             topic: self.wiring.topic.clone(),
             role: match partition.leader == self.id {
@@ -91,7 +98,20 @@ impl Observer {
             node_id: self.id,
             controller_leader: self.controller,
             partitions: own.into_iter().map(report).collect(),
+            took_ms: took_ms(asked),
         })
+    }
+
+    /// The partitions of which the node is a replica, as it knows them.
+    async fn own_partitions(&mut self) -> Option<Vec<PartitionMetadata>> {
+        let Response::Metadata { partitions } =
+            ask(&mut self.connection, Request::Metadata).await?
+        else {
+            return None;
+        };
+        let all = partitions.into_iter();
+        let own = all.filter(|partition| partition.replicas.contains(&self.id));
+        Some(own.collect())
     }
 
     async fn offsets(
