@@ -60,7 +60,13 @@ def produce(values):
 
 def read_all():
     consumer = Consumer(
-        {"bootstrap.servers": bootstrap, "group.id": "unused", "enable.partition.eof": True}
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": "unused",
+            # With it, closing would wait for a coordinator for a session's time.
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+        }
     )
     consumer.assign([TopicPartition(topic, 0, 0)])
     read = []
