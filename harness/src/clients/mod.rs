@@ -54,6 +54,15 @@ pub struct HighWatermarks {
     pub from: Vec<(i32, i64)>,
 }
 
+/// What a node has on its disks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogDirs {
+    /// Bytes by partition, of directories that work.
+    pub bytes: Vec<(i32, i64)>,
+    /// Directories that the node says have failed.
+    pub failed: Vec<String>,
+}
+
 /// A request to one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
@@ -64,6 +73,8 @@ pub enum Request {
     HighWatermarks(HighWatermarks),
     /// Asks who leads the controllers.
     DescribeQuorum,
+    /// Asks a node what of these partitions lies in its log directories.
+    LogDirs(LogEnds),
     CreateTopic(NewTopic),
     InitProducerId,
     Produce(Produce),
@@ -125,6 +136,8 @@ pub enum Response {
     },
     /// (partition, offset), of those that were answered without an error.
     Offsets(Vec<(i32, i64)>),
+    /// What lies in a node's log directories.
+    LogDirs(LogDirs),
     /// The controllers' leader, where one is known.
     Quorum {
         leader: Option<i32>,

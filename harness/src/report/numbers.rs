@@ -57,6 +57,17 @@ pub fn about(ns: u64) -> String {
     format!("{:.1} s", ns as f64 / 1e9)
 }
 
+/// Bytes in a unit that fits.
+pub fn size(bytes: u64) -> String {
+    let kib = bytes as f64 / 1024.0;
+    match bytes {
+        0..=1023 => format!("{bytes} B"),
+        1024..=1_048_575 => format!("{kib:.0} KiB"),
+        1_048_576..=1_073_741_823 => format!("{:.1} MiB", kib / 1024.0),
+        _ => format!("{:.1} GiB", kib / 1_048_576.0),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,6 +81,14 @@ mod tests {
         assert_eq!(duration_ms(29.4), "29 ms");
         assert_eq!(duration_ms(3_512.0), "3.5 s");
         assert_eq!(at(6_090_000_000), "6.090");
+    }
+
+    #[test]
+    fn sizes_have_the_unit_that_fits() {
+        assert_eq!(size(900), "900 B");
+        assert_eq!(size(200_000), "195 KiB");
+        assert_eq!(size(5_000_000), "4.8 MiB");
+        assert_eq!(size(3 << 30), "3.0 GiB");
     }
 
     #[test]

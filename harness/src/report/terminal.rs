@@ -10,7 +10,7 @@ use tabled::settings::peaker::PriorityMax;
 use tabled::settings::{Alignment, Modify, Style, Width};
 
 use super::headline::{Outcome, headline};
-use super::losses::{LossReport, Spread};
+use super::losses::{LossReport, Spread, Stage};
 use super::numbers::{at, count, duration_ms, share};
 use super::{RunMeta, lost};
 
@@ -187,9 +187,9 @@ fn lost_note(verdict: &Verdict, losses: &LossReport) -> String {
     };
     let stages = losses.stages.iter();
     let stages: Vec<String> = stages
-        .map(|(stage, number)| match *stage {
-            "unknown" => format!("{} at an unknown stage", count(*number)),
-            stage => format!("{} {}", count(*number), stage.replace('-', " ")),
+        .map(|(stage, number)| match stage {
+            Stage::Unknown => format!("{} at an unknown stage", count(*number)),
+            stage => format!("{} {}", count(*number), stage.words()),
         })
         .collect();
     format!(

@@ -301,7 +301,7 @@ fn digest(report: Option<&NodeReport>, topic: &str) -> serde_json::Value {
     let parts: Vec<_> = each
         .map(|r| json!([r.partition, r.role, r.leader, r.leader_epoch, r.isr]))
         .collect();
-    json!([report.controller_leader, parts])
+    json!([report.controller_leader, report.failed_dirs, parts])
 }
 
 fn observation(node: &str, report: Option<&NodeReport>, news: &[&ReplicaReport]) -> Op {
@@ -311,19 +311,24 @@ fn observation(node: &str, report: Option<&NodeReport>, news: &[&ReplicaReport])
     let partitions: Vec<_> = news
         .iter()
         .map(|r| {
-            json!({
+            let mut partition = json!({
                 "key": key(&r.topic, r.partition), "role": r.role, "leader": r.leader,
                 "leader_epoch": r.leader_epoch, "leo": r.leo, "hw": r.hw, "isr": r.isr,
-            })
+            });
+            if let Some(bytes) = r.bytes {
+                partition["bytes"] = bytes.into();
+            }
+            partition
         })
         .collect();
-    record::nemesis(
-        "observe",
-        json!({
-            "node": node, "up": true, "took_ms": report.took_ms,
-            "controller": report.controller_leader, "partitions": partitions,
-        }),
-    )
+    let mut value = json!({
+        "node": node, "up": true, "took_ms": report.took_ms,
+        "controller": report.controller_leader, "partitions": partitions,
+    });
+    if !report.failed_dirs.is_empty() {
+        value["failed_dirs"] = json!(report.failed_dirs);
+    }
+    record::nemesis("observe", value)
 }
 
 #[cfg(test)]
@@ -361,7 +366,7 @@ mod tests {
             node_id,
             controller_leader: Some(3),
             partitions: vec![replica],
-            took_ms: 0,
+            ..NodeReport::default()
         }
     }
 

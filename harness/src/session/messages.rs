@@ -26,6 +26,9 @@ pub struct ReplicaReport {
     pub leo: i64,
     #[serde(default)]
     pub hw: i64,
+    /// Size of its log on the disk, where it was asked for.
+    #[serde(default)]
+    pub bytes: Option<i64>,
     pub isr: Vec<i32>,
     pub replicas: Vec<i32>,
 }
@@ -37,6 +40,9 @@ pub struct NodeReport {
     #[serde(default)]
     pub controller_leader: Option<i32>,
     pub partitions: Vec<ReplicaReport>,
+    /// Log directories that the node says have failed.
+    #[serde(default)]
+    pub failed_dirs: Vec<String>,
     /// How long the poll took: what it says is no older.
     #[serde(skip)]
     pub took_ms: u64,

@@ -113,7 +113,7 @@ impl Fake {
             node_id,
             controller_leader: Some(1),
             partitions: partitions.collect(),
-            took_ms: 0,
+            ..NodeReport::default()
         }
     }
 }

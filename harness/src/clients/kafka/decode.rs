@@ -5,7 +5,7 @@ use bytes::Bytes;
 
 use super::read_batches;
 use super::reader::{Malformed, Reader};
-use crate::clients::{Fetch, Fetched, PartitionMetadata, Request, Response};
+use crate::clients::{Fetch, Fetched, LogDirs, PartitionMetadata, Request, Response};
 
 /// Reads the response to a request; the length in front is already gone.
 pub fn decode(request: &Request, correlation: i32, frame: &[u8]) -> Result<Response, Malformed> {
@@ -25,6 +25,7 @@ pub fn decode(request: &Request, correlation: i32, frame: &[u8]) -> Result<Respo
         Request::HighWatermarks(_) => high_watermarks(&mut reader),
         Request::LogEnds(_) => log_ends(&mut reader),
         Request::DescribeQuorum => quorum(&mut reader),
+        Request::LogDirs(_) => log_dirs(&mut reader),
     }
 }
 
@@ -221,4 +222,30 @@ fn quorum(reader: &mut Reader<'_>) -> Result<Response, Malformed> {
     let leader = reader.i32()?;
     let leader = (code == 0 && leader >= 0).then_some(leader);
     Ok(Response::Quorum { leader })
+}
+
+/// Version 1 of DescribeLogDirs. A copy that is about to replace another does not count.
+fn log_dirs(reader: &mut Reader<'_>) -> Result<Response, Malformed> {
+    reader.i32()?;
+    let mut dirs = LogDirs::default();
+    for _ in 0..reader.count(8)? {
+        let code = reader.i16()?;
+        let path = reader.string()?;
+        if code != 0 {
+            dirs.failed.push(path.to_owned());
+        }
+        for _ in 0..reader.count(6)? {
+            reader.string()?;
+            for _ in 0..reader.count(21)? {
+                let partition = reader.i32()?;
+                let bytes = reader.i64()?;
+                reader.i64()?;
+                let is_future = reader.i8()? != 0;
+                if !is_future && code == 0 {
+                    dirs.bytes.push((partition, bytes));
+                }
+            }
+        }
+    }
+    Ok(Response::LogDirs(dirs))
 }

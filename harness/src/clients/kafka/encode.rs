@@ -4,6 +4,9 @@ use bytes::{Bytes, BytesMut};
 use kafka_protocol::messages::create_topics_request::{
     CreatableTopic, CreatableTopicConfig, CreateTopicsRequest,
 };
+use kafka_protocol::messages::describe_log_dirs_request::{
+    DescribableLogDirTopic, DescribeLogDirsRequest,
+};
 use kafka_protocol::messages::describe_quorum_request::DescribeQuorumRequest;
 use kafka_protocol::messages::fetch_request::{FetchPartition, FetchRequest, FetchTopic};
 use kafka_protocol::messages::init_producer_id_request::InitProducerIdRequest;
@@ -53,6 +56,7 @@ fn api(request: &Request) -> (ApiKey, i16) {
         Request::Fetch(_) | Request::HighWatermarks(_) => (ApiKey::Fetch, version::FETCH),
         Request::LogEnds(_) => (ApiKey::ListOffsets, version::LIST_OFFSETS),
         Request::DescribeQuorum => (ApiKey::DescribeQuorum, version::DESCRIBE_QUORUM),
+        Request::LogDirs(_) => (ApiKey::DescribeLogDirs, version::DESCRIBE_LOG_DIRS),
     }
 }
 
@@ -75,6 +79,7 @@ fn encode_body(
         Request::HighWatermarks(asked) => high_watermarks(asked, topic).encode(out, version)?,
         Request::LogEnds(asked) => log_ends(asked, topic).encode(out, version)?,
         Request::DescribeQuorum => describe_quorum().encode(out, version)?,
+        Request::LogDirs(asked) => log_dirs(asked, topic).encode(out, version)?,
     }
     Ok(())
 }
@@ -138,6 +143,13 @@ fn log_ends(asked: &LogEnds, topic: &str) -> ListOffsetsRequest {
     ListOffsetsRequest::default()
         .with_replica_id(BrokerId(LOOKING))
         .with_topics(vec![topic])
+}
+
+fn log_dirs(asked: &LogEnds, topic: &str) -> DescribeLogDirsRequest {
+    let topic = DescribableLogDirTopic::default()
+        .with_topic(topic_name(topic))
+        .with_partitions(asked.partitions.clone());
+    DescribeLogDirsRequest::default().with_topics(Some(vec![topic]))
 }
 
 fn describe_quorum() -> DescribeQuorumRequest {

@@ -20,6 +20,7 @@ mod version {
     pub const INIT_PRODUCER_ID: i16 = 1;
     pub const LIST_OFFSETS: i16 = 5;
     pub const DESCRIBE_QUORUM: i16 = 0;
+    pub const DESCRIBE_LOG_DIRS: i16 = 1;
 }
 
 #[cfg(test)]

@@ -15,7 +15,9 @@ use kafka_protocol::protocol::{Encodable, StrBytes};
 use kafka_protocol::records::RecordBatchDecoder;
 
 use super::*;
-use crate::clients::{Fetch, HighWatermarks, LogEnds, Produce, Request, Response, Sequence};
+use crate::clients::{
+    Fetch, HighWatermarks, LogDirs, LogEnds, Produce, Request, Response, Sequence,
+};
 
 fn framed(message: &impl Encodable, version: i16) -> Vec<u8> {
     let mut bytes = BytesMut::from(&7i32.to_be_bytes()[..]);
@@ -155,6 +157,39 @@ fn log_ends_and_high_watermarks_are_read_and_errors_are_left_out() {
 }
 
 #[test]
+fn log_directories_give_bytes_by_partition_and_those_that_failed() {
+    use kafka_protocol::messages::describe_log_dirs_response::{
+        DescribeLogDirsPartition, DescribeLogDirsResponse, DescribeLogDirsResult,
+        DescribeLogDirsTopic,
+    };
+    let of = |index, size, is_future| {
+        DescribeLogDirsPartition::default()
+            .with_partition_index(index)
+            .with_partition_size(size)
+            .with_is_future_key(is_future)
+    };
+    let topic = DescribeLogDirsTopic::default()
+        .with_name(name("log"))
+        .with_partitions(vec![of(0, 4096, false), of(1, 10, false), of(1, 7, true)]);
+    let dir = |path: &str, code| {
+        DescribeLogDirsResult::default()
+            .with_log_dir(path.to_owned().into())
+            .with_error_code(code)
+    };
+    let message = DescribeLogDirsResponse::default()
+        .with_results(vec![dir("/a", 0).with_topics(vec![topic]), dir("/b", 56)]);
+    let frame = framed(&message, version::DESCRIBE_LOG_DIRS);
+    let asked = Request::LogDirs(LogEnds {
+        partitions: vec![0, 1],
+    });
+    let dirs = LogDirs {
+        bytes: vec![(0, 4096), (1, 10)],
+        failed: vec!["/b".to_owned()],
+    };
+    assert_eq!(decode(&asked, 7, &frame), Ok(Response::LogDirs(dirs)));
+}
+
+#[test]
 fn the_leader_of_the_controllers_is_read_from_flexible_fields() {
     use kafka_protocol::messages::describe_quorum_response::{
         DescribeQuorumResponse, PartitionData, TopicData,
@@ -217,6 +252,9 @@ fn counts_that_lie_are_refused_and_no_prefix_panics() {
             partitions: vec![0],
         }),
         Request::HighWatermarks(HighWatermarks { from: vec![(0, 1)] }),
+        Request::LogDirs(LogEnds {
+            partitions: vec![0],
+        }),
     ] {
         for end in 0..sound.len() {
             let _ = decode(&request, 7, &sound[..end]);
@@ -243,6 +281,9 @@ fn every_request_can_be_encoded() {
             partitions: vec![0],
         }),
         Request::HighWatermarks(HighWatermarks { from: vec![(0, 1)] }),
+        Request::LogDirs(LogEnds {
+            partitions: vec![0],
+        }),
     ] {
         let bytes = encode(&request, "log", 1, "c1", 0).expect("it encodes");
         let length = u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);

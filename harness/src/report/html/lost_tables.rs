@@ -73,7 +73,7 @@ fn stages(losses: &LossReport) -> String {
         .map(|loss| (loss.stage.words(), loss.shown_by.as_str()))
         .collect();
     shown.dedup();
-    let unknown = losses.stages.get(Stage::Unknown.name()).copied();
+    let unknown = losses.stages.get(&Stage::Unknown).copied();
     let unknown = unknown.map_or(String::new(), |number| {
         format!(
             "<p class=\"cap\">{} at an unknown stage: no log end that the monitor saw decides it.</p>",

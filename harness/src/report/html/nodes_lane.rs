@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::axis::{percent, stretch};
 use super::escape::escaped;
 use super::faults_lane::fits;
-use crate::report::numbers::about;
+use crate::report::numbers::{about, size};
 use crate::report::timeline::{NodeLane, Span, State, Timeline};
 
 /// Height of a lane's bars when a node leads everything, in pixels.
@@ -34,9 +34,20 @@ fn lane(index: usize, node: &NodeLane, most: usize, end_ns: u64) -> String {
     let first = if index == 0 { " sep" } else { "" };
     format!(
         "<div class=\"lane node{first}\"><div class=\"lab\"><b>{}</b><output id=\"v-n{index}\">\
-         </output><small></small></div><div class=\"plot\" style=\"--h:46px\">{spans}</div></div>",
-        escaped(&node.name)
+         </output><small>{}</small></div><div class=\"plot\" style=\"--h:46px\">{spans}</div></div>",
+        escaped(&node.name),
+        escaped(&disk(node))
     )
+}
+
+/// What it has on its disks, where it was asked.
+fn disk(node: &NodeLane) -> String {
+    let size = node.bytes.map(|bytes| format!("{} of log", size(bytes)));
+    match node.failed_dirs.len() {
+        0 => size.unwrap_or_default(),
+        1 => "a log directory failed".to_owned(),
+        more => format!("{more} log directories failed"),
+    }
 }
 
 /// A state in words, for readouts and titles.

@@ -38,7 +38,7 @@ pub struct LossReport {
     /// outages of writes can be measured.
     pub writes_measurable: bool,
     /// Lost records by stage.
-    pub stages: BTreeMap<&'static str, u64>,
+    pub stages: BTreeMap<Stage, u64>,
     /// One for each of the verdict's `lost`, in its order.
     pub losses: Vec<Loss>,
     /// Losses that were acknowledged while a fault was on, just before one was proved to hold, just after
@@ -77,7 +77,7 @@ impl LossReport {
         let losses: Vec<Loss> = measures.lost.iter().map(stage).collect();
         let mut stages = BTreeMap::new();
         for loss in &losses {
-            *stages.entry(loss.stage.name()).or_insert(0) += 1;
+            *stages.entry(loss.stage).or_insert(0) += 1;
         }
         let count = |keep: fn(&plimsoll_checkers::LostRecord) -> bool| {
             measures.lost.iter().filter(|record| keep(record)).count() as u64

@@ -174,7 +174,7 @@ impl Run<'_> {
         }
         let stages = self.losses.stages.iter();
         let stages: Vec<String> = stages
-            .map(|(stage, number)| format!("{} {}", count(*number), stage.replace('-', " ")))
+            .map(|(stage, number)| format!("{} {}", count(*number), stage.words()))
             .collect();
         let allowed = match self.verdict.violations.contains(&"lost-write") {
             true => "and the settings forbid it",

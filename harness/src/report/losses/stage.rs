@@ -18,6 +18,7 @@ pub enum Stage {
     /// Only the node that acknowledged it ever had it.
     NeverReplicated,
     /// A leader that was elected later did not have it; whether another replica did is not known.
+    #[serde(rename = "not-on-a-later-leader")]
     NotOnLaterLeader,
     /// Another replica had it, and a fail-over removed it all the same.
     TruncatedAtFailOver,

@@ -163,7 +163,7 @@ fn where_no_log_end_decides_the_stage_is_unknown() {
         .history();
     let report = LossReport::new(&history, &verdict_of(&history), None);
     assert_eq!(report.losses[0].stage, Stage::Unknown);
-    assert_eq!(report.stages["unknown"], 1);
+    assert_eq!(report.stages[&Stage::Unknown], 1);
 }
 
 #[test]

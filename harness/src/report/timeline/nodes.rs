@@ -16,6 +16,10 @@ use super::fields;
 pub struct NodeLane {
     pub name: String,
     pub spans: Vec<Span>,
+    /// Size of its logs when it was last asked, where it was.
+    pub bytes: Option<u64>,
+    /// Log directories that it said had failed, at any time.
+    pub failed_dirs: BTreeSet<String>,
 }
 
 /// What a node was for a while.
@@ -52,12 +56,14 @@ struct Report {
     leader_epoch: i64,
     in_sync: Vec<i64>,
     leader: i64,
+    bytes: Option<u64>,
 }
 
 #[derive(Debug, Default)]
 struct Node {
     up: Option<bool>,
     reports: BTreeMap<String, Report>,
+    failed_dirs: BTreeSet<String>,
 }
 
 /// Lanes of all nodes that the history names, in order of their names.
@@ -139,6 +145,9 @@ impl<'w> Watch<'w> {
             return;
         };
         node.up = up;
+        let failed = fields.get("failed_dirs").and_then(Json::as_array);
+        let failed = failed.into_iter().flatten().filter_map(Json::as_str);
+        node.failed_dirs.extend(failed.map(str::to_owned));
         for partition in partitions.into_iter().flatten() {
             let Some((key, report)) = report(partition) else {
                 continue;
@@ -233,7 +242,16 @@ impl<'w> Watch<'w> {
         let mut lanes: Vec<NodeLane> = self
             .lanes
             .into_iter()
-            .map(|(name, spans)| NodeLane { name, spans })
+            .map(|(name, spans)| {
+                let node = self.nodes.remove(&name).unwrap_or_default();
+                let bytes = node.reports.values().filter_map(|report| report.bytes);
+                NodeLane {
+                    spans,
+                    bytes: bytes.reduce(u64::saturating_add),
+                    failed_dirs: node.failed_dirs,
+                    name,
+                }
+            })
             .collect();
         lanes.sort_by_key(|lane| (lane.name.len(), lane.name.clone()));
         lanes
@@ -251,6 +269,7 @@ fn report(partition: &Json) -> Option<(String, Report)> {
             leader_epoch: number("leader_epoch")?,
             in_sync: ids.collect(),
             leader: number("leader").unwrap_or(-1),
+            bytes: partition.get("bytes").and_then(Json::as_u64),
         },
     ))
 }

@@ -13,13 +13,13 @@ use std::time::{Duration, Instant};
 use super::connection::{Call, Connection};
 use super::monitor::took_ms;
 use super::{Message, Messages, Wiring};
-use crate::clients::{HighWatermarks, LogEnds, PartitionMetadata, Request, Response};
+use crate::clients::{HighWatermarks, LogDirs, LogEnds, PartitionMetadata, Request, Response};
 use crate::session::{Event, NodeIndex, NodeReport, ReplicaReport};
 
 const POLL_EVERY: Duration = Duration::from_millis(200);
 const POLL_TIMEOUT: Duration = Duration::from_millis(600);
-/// Brokers ask a controller, which may have to be elected first.
-const QUORUM_EVERY: Duration = Duration::from_millis(1000);
+/// What takes a node longer: brokers ask a controller who leads, and look at their disks.
+const SELDOM: Duration = Duration::from_millis(1000);
 /// No client of the session: it has no place, so that it is never cut off.
 const NOBODY: usize = usize::MAX;
 
@@ -29,9 +29,13 @@ pub(super) struct Observer {
     node: NodeIndex,
     id: i32,
     connection: Connection,
-    quorum: Connection,
+    /// For what may take long.
+    patient: Connection,
     controller: Option<i32>,
-    quorum_asked: Option<Instant>,
+    seldom_asked: Option<Instant>,
+    /// Its partitions as it last named them.
+    known: Vec<i32>,
+    dirs: LogDirs,
 }
 
 impl Observer {
@@ -41,9 +45,11 @@ impl Observer {
             node,
             id,
             connection: connect(),
-            quorum: connect(),
+            patient: connect(),
             controller: None,
-            quorum_asked: None,
+            seldom_asked: None,
+            known: Vec::new(),
+            dirs: LogDirs::default(),
             wiring,
         }
     }
@@ -65,22 +71,16 @@ impl Observer {
 
     /// None when the node does not answer as a broker.
     async fn poll(&mut self) -> Option<NodeReport> {
-        self.ask_for_controller().await;
+        if self.seldom_asked.is_none_or(|at| at.elapsed() >= SELDOM) {
+            self.seldom_asked = Some(Instant::now());
+            self.ask_for_controller().await;
+            self.look_at_disks().await;
+        }
         let asked = Instant::now();
         let own = self.own_partitions().await?;
-        let (mut leo, mut hw) = self.offsets(&own).await.unwrap_or_default();
-        if !leo.is_empty() {
-            let after = self.own_partitions().await.unwrap_or_default();
-            let epoch = |p: &PartitionMetadata| (p.partition, p.leader_epoch);
-            let after: BTreeMap<i32, i32> = after.iter().map(epoch).collect();
-            for partition in &own {
-                if after.get(&partition.partition) != Some(&partition.leader_epoch) {
-                    leo.remove(&partition.partition);
-                    hw.remove(&partition.partition);
-                }
-            }
-        }
-        let report = |partition: PartitionMetadata| ReplicaReport {
+        let (leo, hw) = self.offsets(&own).await.unwrap_or_default();
+        let bytes: BTreeMap<i32, i64> = self.dirs.bytes.iter().copied().collect();
+        let report = |partition: &PartitionMetadata| ReplicaReport {
             topic: self.wiring.topic.clone(),
             role: match partition.leader == self.id {
                 true => "leader".to_owned(),
@@ -91,13 +91,17 @@ impl Observer {
             leader_epoch: partition.leader_epoch,
             leo: leo.get(&partition.partition).copied().unwrap_or(-1),
             hw: hw.get(&partition.partition).copied().unwrap_or(-1),
-            isr: partition.isr,
-            replicas: partition.replicas,
+            bytes: bytes.get(&partition.partition).copied(),
+            isr: partition.isr.clone(),
+            replicas: partition.replicas.clone(),
         };
+        let partitions = own.iter().map(report).collect();
+        self.known = own.iter().map(|partition| partition.partition).collect();
         Some(NodeReport {
             node_id: self.id,
             controller_leader: self.controller,
-            partitions: own.into_iter().map(report).collect(),
+            partitions,
+            failed_dirs: self.dirs.failed.clone(),
             took_ms: took_ms(asked),
         })
     }
@@ -114,6 +118,7 @@ impl Observer {
         Some(own.collect())
     }
 
+    /// Log ends and high watermarks, of partitions that stayed in their epochs meanwhile.
     async fn offsets(
         &mut self,
         own: &[PartitionMetadata],
@@ -131,20 +136,33 @@ impl Observer {
             Some(Response::Offsets(hw)) => hw,
             _ => Vec::new(),
         };
-        Some((leo.into_iter().collect(), hw.into_iter().collect()))
+        let after = self.own_partitions().await?;
+        let epochs = |of: &[PartitionMetadata]| -> BTreeMap<i32, i32> {
+            let each = of.iter().map(|p| (p.partition, p.leader_epoch));
+            each.collect()
+        };
+        let (before, after) = (epochs(own), epochs(&after));
+        let stayed = |(partition, _): &(i32, i64)| before.get(partition) == after.get(partition);
+        let kept = |offsets: Vec<(i32, i64)>| offsets.into_iter().filter(stayed).collect();
+        Some((kept(leo), kept(hw)))
+    }
+
+    /// A node that does not say is believed to be as it was.
+    async fn look_at_disks(&mut self) {
+        if self.known.is_empty() {
+            return;
+        }
+        let partitions = self.known.clone();
+        let dirs = Request::LogDirs(LogEnds { partitions });
+        if let Some(Response::LogDirs(dirs)) = ask(&mut self.patient, dirs).await {
+            self.dirs = dirs;
+        }
     }
 
     /// A node that cannot say who leads the controllers is asked again later; what it said
     /// before is then no longer believed.
     async fn ask_for_controller(&mut self) {
-        if self
-            .quorum_asked
-            .is_some_and(|at| at.elapsed() < QUORUM_EVERY)
-        {
-            return;
-        }
-        self.quorum_asked = Some(Instant::now());
-        self.controller = match ask(&mut self.quorum, Request::DescribeQuorum).await {
+        self.controller = match ask(&mut self.patient, Request::DescribeQuorum).await {
             Some(Response::Quorum { leader }) => leader,
             _ => None,
         };
