@@ -6,7 +6,7 @@ use super::messages::{ClientId, Command};
 use super::timers::TimerKind;
 use super::worker::State;
 use super::{Out, Reply, Session, record};
-use crate::clients::{Request, Response, outcome};
+use crate::clients::{Broken, Request, Response, outcome};
 
 const MS: u64 = 1_000_000;
 const SETUP_RETRY_NS: u64 = 15 * MS;
@@ -14,6 +14,8 @@ const SETUP_TIMEOUT_MS: u64 = 3000;
 /// The warm-up ends at the first acknowledged send, or after this long.
 const WARM_UP_LIMIT_NS: u64 = 1000 * MS;
 const TOPIC_EXISTS: i16 = 36;
+/// Too few brokers yet, and no controller.
+const CERTAINLY_NOT_CREATED: [i16; 2] = [38, 41];
 
 /// Where a run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,6 +56,8 @@ impl Phase {
 pub struct Setup {
     begun: bool,
     topic_exists: bool,
+    /// An attempt to make the topic ended so that it may be there.
+    may_have_created: bool,
     attempts: usize,
     last_error: String,
     clients_started_ns: u64,
@@ -148,8 +152,19 @@ impl Session {
         });
     }
 
-    pub(super) fn setup_reply(&mut self, result: Reply, _out: Out<'_>) {
+    pub(super) fn setup_reply(&mut self, result: Reply, out: Out<'_>) {
         match result {
+            // An earlier attempt of ours may have made it, though its answer was lost; otherwise it
+            // was there before, and whatever is in it would be taken for what this run did.
+            Ok(Response::TopicCreated {
+                code: TOPIC_EXISTS, ..
+            }) if !self.setup.may_have_created => {
+                let topic = &self.config.topic.name;
+                return out.push(Command::GiveUp(format!(
+                    "the cluster already has a topic {topic}, of an earlier run or somebody else's: delete it, \
+                     or begin with empty data folders"
+                )));
+            }
             Ok(Response::TopicCreated {
                 code: 0 | TOPIC_EXISTS,
                 ..
@@ -161,10 +176,14 @@ impl Session {
                 return;
             }
             Ok(Response::TopicCreated { code, message }) => {
+                self.setup.may_have_created |= !CERTAINLY_NOT_CREATED.contains(&code);
                 self.setup.last_error = format!("{}: {message}", outcome::name(code));
             }
             Ok(_) => "an answer of another kind".clone_into(&mut self.setup.last_error),
-            Err(broken) => broken.text().clone_into(&mut self.setup.last_error),
+            Err(broken) => {
+                self.setup.may_have_created |= matches!(broken, Broken::Lost(_));
+                broken.text().clone_into(&mut self.setup.last_error);
+            }
         }
         let client = self.setup_client();
         self.timers

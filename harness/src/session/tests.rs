@@ -19,6 +19,8 @@ struct Fake {
     logs: BTreeMap<i32, Vec<i64>>,
     /// Answers this code to every n-th produce request.
     refuse: Option<(u64, i16)>,
+    /// How attempts to make the topic end, one after another; then it is made.
+    create: Vec<Reply>,
     produced: u64,
     settles: bool,
     sequences: Vec<(i64, i32)>,
@@ -29,6 +31,7 @@ impl Fake {
         Fake {
             logs: BTreeMap::new(),
             refuse: None,
+            create: vec![],
             produced: 0,
             settles: true,
             sequences: vec![],
@@ -37,6 +40,7 @@ impl Fake {
 
     fn answer(&mut self, request: &Request) -> Reply {
         Ok(match request {
+            Request::CreateTopic(_) if !self.create.is_empty() => return self.create.remove(0),
             Request::CreateTopic(_) => Response::TopicCreated {
                 code: 0,
                 message: String::new(),
@@ -282,6 +286,49 @@ fn a_sound_run_ends_read_and_its_journal_is_a_history() {
         .count();
     assert_eq!(barriers, 2);
     History::new(None, ops).expect("the journal validates");
+}
+
+fn not_created(code: i16) -> Reply {
+    let message = String::new();
+    Ok(Response::TopicCreated { code, message })
+}
+
+/// Why a run was given up, where it was.
+fn given_up(create: Vec<Reply>) -> Option<String> {
+    let mut fake = Fake {
+        create,
+        ..Fake::sound()
+    };
+    let (mut session, mut out) = (Session::new(config(0, false)), Vec::new());
+    session.step(0, Event::Timer, &mut out);
+    for round in 1..50 {
+        let commands = std::mem::take(&mut out);
+        for command in commands {
+            match command {
+                Command::GiveUp(why) => return Some(why),
+                Command::Send {
+                    client, request, ..
+                } => {
+                    let result = fake.answer(&request);
+                    session.step(round * MS, Event::Reply { client, result }, &mut out);
+                }
+                _ => {}
+            }
+        }
+        session.step(round * 20 * MS, Event::Timer, &mut out);
+    }
+    None
+}
+
+#[test]
+fn a_topic_that_was_there_before_ends_the_run_unless_it_may_be_our_own() {
+    let why = given_up(vec![not_created(38), not_created(36)]).expect("another's topic");
+    assert!(why.contains("already has a topic log"), "{why}");
+    let lost = Err(Broken::Lost("no answer".to_owned()));
+    assert_eq!(given_up(vec![lost, not_created(36)]), None);
+    assert_eq!(given_up(vec![not_created(7), not_created(36)]), None);
+    let unsent = Err(Broken::NotSent("refused".to_owned()));
+    assert!(given_up(vec![unsent, not_created(36)]).is_some());
 }
 
 #[test]

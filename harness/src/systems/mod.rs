@@ -6,6 +6,7 @@ mod compose;
 mod described;
 mod description;
 mod kafka;
+mod last_words;
 mod layout;
 mod node_set;
 mod process;

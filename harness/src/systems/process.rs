@@ -11,18 +11,35 @@ use std::process::{Child, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use plimsoll_nemesis::inject::Target;
+use plimsoll_nemesis::inject::{Target, family};
 use plimsoll_nemesis::lab::{Lab, Place};
 
+use super::last_words::last_words;
 use super::{NodeSpec, System};
 
 const REAP_POLL_EVERY: Duration = Duration::from_millis(1);
-const LOG_TAIL_LINES: usize = 15;
 
 struct Inner {
     child: Option<Child>,
+    /// The process that was started last, reaped or not: it leads a group of its own.
+    leader: Option<i32>,
     expected_down: bool,
     incarnation: u64,
+}
+
+impl Inner {
+    /// All its living processes: what was started, and what that started in turn.
+    fn family(&self) -> Vec<i32> {
+        self.leader.map(family).unwrap_or_default()
+    }
+
+    fn kill_family(&self) {
+        let pids = self.family().into_iter();
+        for pid in pids.filter_map(rustix::process::Pid::from_raw) {
+            // One that has ended already is what is wanted.
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
+    }
 }
 
 /// One node; clones are the same node.
@@ -53,6 +70,7 @@ impl Node {
             system: Arc::clone(system),
             inner: Arc::new(Mutex::new(Inner {
                 child: None,
+                leader: None,
                 expected_down: false,
                 incarnation: 0,
             })),
@@ -86,11 +104,12 @@ impl Node {
     pub(super) fn end(&self) {
         let mut inner = self.lock();
         inner.expected_down = true;
+        inner.kill_family();
         if let Some(child) = &mut inner.child {
-            // A child that has ended already is what is wanted.
-            let _ = child.kill();
             let _ = child.wait();
         }
+        // What it was just starting when it was killed.
+        inner.kill_family();
         inner.child = None;
     }
 
@@ -122,6 +141,7 @@ impl Node {
         let starting = |e: io::Error| io::Error::new(e.kind(), format!("{program}: {e}"));
         let child = command.spawn().map_err(starting)?;
         let mut inner = self.lock();
+        inner.leader = i32::try_from(child.id()).ok();
         inner.child = Some(child);
         inner.expected_down = false;
         inner.incarnation += 1;
@@ -143,13 +163,9 @@ impl Node {
     /// The last lines of what it printed, and of its own log files.
     fn log_tails(&self) -> String {
         let own = self.system.logs(&self.spec);
-        let tails = std::iter::once(&self.log).chain(&own).map(|log| {
-            let text = fs::read(log).unwrap_or_default();
-            let text = String::from_utf8_lossy(&text);
-            let lines: Vec<&str> = text.lines().collect();
-            let tail = lines[lines.len().saturating_sub(LOG_TAIL_LINES)..].join("\n");
-            format!("the end of {}:\n{tail}", log.display())
-        });
+        let tails = std::iter::once(&self.log)
+            .chain(&own)
+            .map(|log| format!("the end of {}:\n{}", log.display(), last_words(log)));
         tails.collect::<Vec<_>>().join("\n")
     }
 }
@@ -175,12 +191,7 @@ pub fn die_with_parent(command: &mut std::process::Command) {
 
 impl Target for Node {
     fn pids(&self) -> Vec<i32> {
-        let inner = self.lock();
-        inner
-            .child
-            .iter()
-            .filter_map(|child| i32::try_from(child.id()).ok())
-            .collect()
+        self.lock().family()
     }
 
     fn addr(&self) -> Ipv4Addr {
@@ -199,11 +210,13 @@ impl Target for Node {
         let until = Instant::now() + within;
         loop {
             let mut inner = self.lock();
-            let Some(child) = &mut inner.child else {
-                return Ok(true);
-            };
-            if child.try_wait()?.is_some() {
+            if let Some(child) = &mut inner.child
+                && child.try_wait()?.is_some()
+            {
                 inner.child = None;
+            }
+            // What it had started may live on for a moment.
+            if inner.child.is_none() && inner.family().is_empty() {
                 return Ok(true);
             }
             drop(inner);
@@ -225,6 +238,10 @@ impl Target for Node {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_nemesis::faults::{Aim, AimAt, ClusterView, Fault, Pause};
+    use plimsoll_nemesis::inject::{Injection, Nemesis, PauseNemesis};
+    use plimsoll_nemesis::schedule::Planned;
+
     use super::*;
     use crate::systems::{Layout, NodeSet};
 
@@ -245,6 +262,82 @@ mod tests {
         fn partition_folder(&self, _: &NodeSpec, _: &str, _: i32) -> Option<PathBuf> {
             None
         }
+    }
+
+    struct Behind;
+
+    impl System for Behind {
+        fn describe(&self) -> String {
+            "a broker behind a script".to_owned()
+        }
+        fn prepare(&self, _node: &NodeSpec) -> anyhow::Result<()> {
+            Ok(())
+        }
+        fn command(&self, _node: &NodeSpec) -> anyhow::Result<std::process::Command> {
+            let mut command = std::process::Command::new("sh");
+            command.args(["-c", "sleep 600; exit $?"]);
+            Ok(command)
+        }
+        fn partition_folder(&self, _: &NodeSpec, _: &str, _: i32) -> Option<PathBuf> {
+            None
+        }
+    }
+
+    #[test]
+    fn faults_reach_the_broker_behind_a_script_and_its_end_ends_it_too() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let system: Arc<dyn System> = Arc::new(Behind);
+        let layout = Layout::new(1, 0);
+        let nodes = NodeSet::new(&system, &layout, None, folder.path()).expect("folders");
+        nodes.start_all().expect("sh starts");
+        let mut targets = nodes.targets();
+        let node = targets.get_mut("n1").expect("a node");
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while node.pids().len() < 2 {
+            assert!(Instant::now() < deadline, "the script starts nothing");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let all = node.pids();
+        let states = || -> Vec<char> {
+            let state = |pid: &i32| {
+                let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("it lives");
+                stat.rsplit(')')
+                    .next()
+                    .and_then(|rest| rest.trim().chars().next())
+            };
+            all.iter().filter_map(state).collect()
+        };
+        let mut nemesis = PauseNemesis::default();
+        let aim = Aim::new(AimAt::Node("n1".to_owned()), 0);
+        let planned = Planned {
+            id: 1,
+            at_ms: 0,
+            lasts_ms: 0,
+            fault: Fault::Pause(Pause { aim }),
+        };
+        let view = ClusterView {
+            nodes: vec!["n1".to_owned()],
+            brokers: vec!["n1".to_owned()],
+            ..ClusterView::default()
+        };
+        let injected = nemesis.inject(&planned, &view, &mut targets).expect("held");
+        assert!(matches!(injected, Injection::Installed(_)), "{injected:?}");
+        assert!(states().iter().all(|state| *state == 'T'), "{:?}", states());
+        nemesis.heal(1, &mut targets).expect("healed");
+        assert!(!states().contains(&'T'), "{:?}", states());
+        let node = targets.get_mut("n1").expect("a node");
+        node.expect_down();
+        node.signal(libc::SIGKILL).expect("a signal");
+        assert!(node.reaped(Duration::from_secs(20)).expect("reaped"));
+        let lives = |pid: &i32| Path::new(&format!("/proc/{pid}")).exists();
+        // The script's child is reaped by whoever adopts it.
+        while all.iter().any(lives) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        assert!(node.pids().is_empty());
+        node.restart().expect("sh starts again");
+        nodes.end_all();
+        assert!(node.pids().is_empty());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! that should have held and did not is a failure of the test bed.
 
 mod cut;
+mod family;
 mod feed;
 mod kill;
 mod links;
@@ -14,6 +15,7 @@ mod table;
 mod target;
 
 pub use cut::CutNemesis;
+pub use family::family;
 pub use kill::KillNemesis;
 pub use links::{Link, LinkMap};
 pub use pause::PauseNemesis;

@@ -13,6 +13,7 @@ use crate::schedule::Planned;
 /// A stop takes effect within a millisecond; this is for machines under load.
 const STATE_CHANGE_MAX: Duration = Duration::from_secs(5);
 const STATE_POLL_EVERY: Duration = Duration::from_micros(500);
+const ROUNDS_MAX: usize = 10;
 
 /// Stops processes and lets them go on.
 #[derive(Debug, Default)]
@@ -40,14 +41,8 @@ impl Nemesis for PauseNemesis {
             Ok(aimed) => aimed,
             Err(reason) => return Ok(Injection::Skipped(reason)),
         };
-        let (mut pids, mut names) = (Vec::new(), Vec::new());
-        for name in aimed {
-            let of_node = targets.get(&name).map(|t| t.pids()).unwrap_or_default();
-            if !of_node.is_empty() {
-                pids.extend(of_node);
-                names.push(name);
-            }
-        }
+        let runs = |name: &String| targets.get(name).is_some_and(|t| !t.pids().is_empty());
+        let names: Vec<String> = aimed.into_iter().filter(runs).collect();
         if names.is_empty() {
             return Ok(Injection::Skipped(
                 "none of the nodes aimed at runs now".to_owned(),
@@ -60,8 +55,7 @@ impl Nemesis for PauseNemesis {
                 proof,
             }));
         }
-        self.stopped.insert(planned.id, pids.clone());
-        let tasks = self.stop(planned, &pids)?;
+        let tasks = self.stop(planned, &names, targets)?;
         let proof = format!("all {tasks} tasks in state T");
         Ok(Injection::Installed(Installed {
             targets: names,
@@ -119,29 +113,65 @@ impl PauseNemesis {
         Ok((!proofs.is_empty()).then(|| proofs.join("; ")))
     }
 
-    fn stop(&self, planned: &Planned, pids: &[i32]) -> Result<usize, InjectError> {
-        for pid in pids {
-            signal(*pid, libc::SIGSTOP)
-                .map_err(|e| InjectError::io(format!("SIGSTOP to {pid}"), e))?;
-        }
+    /// Stops all processes of these nodes; gives the number of their tasks.
+    fn stop(
+        &mut self,
+        planned: &Planned,
+        names: &[String],
+        targets: &Targets,
+    ) -> Result<usize, InjectError> {
         let mut tasks = 0;
-        for pid in pids {
-            let all_stopped =
-                |states: &[char]| !states.is_empty() && states.iter().all(|s| *s == 'T');
-            match await_states(*pid, all_stopped) {
-                Some(count) => tasks += count,
-                None => {
-                    let why = format!("process {pid} has tasks that are not in state T");
-                    let name = planned.fault.name();
-                    return Err(InjectError::NotHeld {
-                        id: planned.id,
-                        name,
-                        why,
-                    });
-                }
+        // Until it was stopped itself, a process may have started another.
+        for _ in 0..ROUNDS_MAX {
+            let stopped = self.stopped.entry(planned.id).or_default();
+            let of_nodes = names.iter().filter_map(|name| targets.get(name));
+            let mut pids: Vec<i32> = of_nodes.flat_map(|target| target.pids()).collect();
+            pids.retain(|pid| !stopped.contains(pid));
+            if pids.is_empty() && tasks > 0 {
+                return Ok(tasks);
+            }
+            if pids.is_empty() {
+                let why = format!("{} ended before that", names.join(", "));
+                return Err(not_held(planned, why));
+            }
+            stopped.extend(&pids);
+            tasks += stop_all(planned, &pids)?;
+        }
+        let why = format!("{} start one process after another", names.join(", "));
+        Err(not_held(planned, why))
+    }
+}
+
+fn stop_all(planned: &Planned, pids: &[i32]) -> Result<usize, InjectError> {
+    let mut stopping = Vec::new();
+    for pid in pids {
+        match signal(*pid, libc::SIGSTOP) {
+            // It ended meanwhile.
+            Err(e) if e.raw_os_error() == Some(libc::ESRCH) => {}
+            Err(e) => return Err(InjectError::io(format!("SIGSTOP to {pid}"), e)),
+            Ok(()) => stopping.push(*pid),
+        }
+    }
+    let mut tasks = 0;
+    for pid in stopping {
+        // No tasks at all: it ended before the signal took effect.
+        let all_stopped = |states: &[char]| states.iter().all(|s| matches!(s, 'T' | 'Z' | 'X'));
+        match await_states(pid, all_stopped) {
+            Some(count) => tasks += count,
+            None => {
+                let why = format!("process {pid} has tasks that are not in state T");
+                return Err(not_held(planned, why));
             }
         }
-        Ok(tasks)
+    }
+    Ok(tasks)
+}
+
+fn not_held(planned: &Planned, why: String) -> InjectError {
+    InjectError::NotHeld {
+        id: planned.id,
+        name: planned.fault.name(),
+        why,
     }
 }
 

@@ -22,7 +22,11 @@ pub trait Target: Send {
     fn restart(&mut self) -> io::Result<()>;
     /// Sends a signal to all that runs.
     fn signal(&mut self, signal: i32) -> io::Result<()> {
-        let send = |pid| super::pause::signal(pid, signal);
+        let send = |pid| match super::pause::signal(pid, signal) {
+            // It ended meanwhile.
+            Err(e) if e.raw_os_error() == Some(libc::ESRCH) => Ok(()),
+            other => other,
+        };
         self.pids().into_iter().try_for_each(send)
     }
     /// Pauses the node by other means than signals, and says how that was proved; none where

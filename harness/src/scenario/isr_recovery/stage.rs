@@ -213,10 +213,7 @@ impl Stage {
         let name = self.name(replica).to_owned();
         let target = self.targets.get_mut(&name).context("no such node")?;
         target.expect_down();
-        for pid in target.pids() {
-            let pid = rustix::process::Pid::from_raw(pid).context("a pid of zero")?;
-            rustix::process::kill_process(pid, rustix::process::Signal::KILL)?;
-        }
+        target.signal(rustix::process::Signal::KILL.as_raw())?;
         if !target.reaped(Duration::from_secs(5))? {
             bail!("{name} could not be killed");
         }
