@@ -7,8 +7,9 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use plimsoll_nemesis::faults::FaultKind;
 
 use super::test_args::{TestArgs, Where};
-use crate::scenario::{self, Scenario};
-use crate::systems::SystemChoice;
+use crate::scenario::{self, Scenario, Stage};
+use crate::session::key;
+use crate::systems::{Layout, SystemChoice};
 use crate::workload::Placement;
 
 /// One checked invocation of `test`.
@@ -35,7 +36,7 @@ impl Invocation {
         let Some(path) = &args.scenario else {
             return checked(matches, args, None, words);
         };
-        let found = scenario::find(path).map_err(|e| usage(&e.to_string()))?;
+        let mut found = scenario::find(path).map_err(|e| usage(&e.to_string()))?;
         let mut merged: Vec<String> = found
             .options
             .iter()
@@ -45,6 +46,7 @@ impl Invocation {
         merged.extend_from_slice(words);
         let matches = test_command().try_get_matches_from(&merged)?;
         let args = TestArgs::from_arg_matches(&matches)?;
+        found.name_partitions(&args.topic);
         checked(matches, args, Some(found), words)
     }
 }
@@ -104,11 +106,29 @@ fn checked(
             ));
         }
     }
+    if let Some(why) = scenario.as_ref().and_then(|it| it.misfit(&stage(&args))) {
+        return Err(usage(&why));
+    }
     Ok(Invocation {
         args,
         scenario,
         words: words.to_vec(),
     })
+}
+
+fn stage(args: &TestArgs) -> Stage {
+    // The nodes of containers are named by their file.
+    let known = !matches!(args.system, SystemChoice::Compose(_));
+    let layout = || Layout::new(args.nodes, args.controllers);
+    let names = |layout: Layout| layout.nodes.into_iter().map(|node| node.name).collect();
+    Stage {
+        nodes: known.then(layout).map(names),
+        partitions: (0..i32::from(args.partitions))
+            .map(|partition| key(&args.topic, partition))
+            .collect(),
+        replication_factor: args.replication_factor,
+        time_limit_ms: args.time_limit.ms,
+    }
 }
 
 /// A usage error with a sentence of our own.
@@ -182,6 +202,13 @@ mod tests {
             ("--system nowhere.toml", "nowhere.toml"),
             ("--system kafka:3.9.0", "4.0.0 or later"),
             ("--lost-nodes 2", "raise --nodes"),
+            ("--nodes 5 --lost-nodes 2", "lower --min-insync"),
+            ("--where local --cut-with iptables", "leave --cut-with out"),
+            ("--topic a/b", "letters"),
+            (
+                "--scenario leader-alone-then-cut-off --time-limit 5",
+                "raise --time-limit",
+            ),
         ] {
             let error = parse(line).expect_err(line).to_string();
             assert!(error.contains(hint), "{line}: {error}");

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 use plimsoll_nemesis::faults::{AimAt, FaultKind, Plane};
 
-use super::values::{Duration, parse_duration, parse_rate};
+use super::values::{Duration, parse_duration, parse_rate, parse_topic};
 use crate::clients::library::ClientChoice;
 use crate::systems::SystemChoice;
 use crate::workload::Placement;
@@ -176,6 +176,9 @@ pub struct TestArgs {
     pub controllers: u16,
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub partitions: u16,
+    /// Name of the topic, which must not be there yet.
+    #[arg(long, default_value = "log", value_parser = parse_topic, value_name = "NAME")]
+    pub topic: String,
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
     pub replication_factor: u16,
     /// When a send is acknowledged

@@ -120,6 +120,19 @@ impl TestArgs {
                 self.lost_nodes, self.nodes
             ));
         }
+        let left = self.replication_factor.saturating_sub(self.lost_nodes);
+        if left < self.min_insync() {
+            return Some(format!(
+                "--lost-nodes {} may leave {left} of {} replicas, with which nothing can be \
+                 acknowledged at --min-insync {}; raise --replication-factor or lower --min-insync",
+                self.lost_nodes,
+                self.replication_factor,
+                self.min_insync()
+            ));
+        }
+        if self.place == Where::Local && self.cut_with.is_some() {
+            return Some("--where local cuts nothing; leave --cut-with out".to_owned());
+        }
         let cuts = self.faults.0.contains(&FaultKind::Partition);
         if self.place == Where::Local && cuts && faults_were_given {
             return Some(

@@ -53,6 +53,16 @@ pub fn parse_rate(text: &str) -> Result<f64, String> {
     Err("between 0.1 and 1000000 operations a second".to_owned())
 }
 
+/// A topic's name, as Kafka allows it; short enough for a folder's name with a partition's number.
+pub fn parse_topic(text: &str) -> Result<String, String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let fits = (1..=200).contains(&text.len()) && text.chars().all(plain);
+    match fits && text != "." && text != ".." {
+        true => Ok(text.to_owned()),
+        false => Err("1 to 200 letters, digits, '.', '_' and '-'".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

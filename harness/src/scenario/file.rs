@@ -45,14 +45,15 @@ struct RawFault {
     kind: RawKind,
     #[serde(default)]
     target: Option<String>,
+    /// By its number, or by its name with the topic's.
     #[serde(default)]
-    partition: Option<String>,
+    partition: Option<toml::Value>,
     #[serde(default)]
-    how: KillHow,
+    how: Option<KillHow>,
     #[serde(default)]
     shape: Option<GrudgeShape>,
     #[serde(default)]
-    plane: Plane,
+    plane: Option<Plane>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -70,7 +71,10 @@ impl Scenario {
         let options = raw
             .test
             .into_iter()
-            .map(|(key, value)| Ok((key.clone(), option_text(&key, value)?)))
+            .map(|(key, value)| match key.as_str() {
+                "scenario" => Err("option scenario: a scenario names no other".to_owned()),
+                _ => Ok((key.clone(), option_text(&key, value)?)),
+            })
             .collect::<Result<_, String>>()
             .map_err(broken)?;
         let faults = raw
@@ -107,6 +111,14 @@ fn time(value: &toml::Value) -> Result<u64, String> {
     parse_duration(&text).map(|d| d.ms)
 }
 
+fn partition(value: toml::Value) -> Result<String, String> {
+    match value {
+        toml::Value::String(name) => Ok(name),
+        toml::Value::Integer(number) => Ok(number.to_string()),
+        other => Err(format!("partition cannot be {}", other.type_str())),
+    }
+}
+
 fn planned(raw: RawFault, id: u64) -> Result<Planned, String> {
     let nth_follower = |target: &str| target.strip_prefix("follower-")?.parse().ok();
     let at = match raw.target.as_deref() {
@@ -124,17 +136,28 @@ fn planned(raw: RawFault, id: u64) -> Result<Planned, String> {
     let aim = Aim {
         at,
         salt: 0,
-        partition: raw.partition,
+        partition: raw.partition.map(partition).transpose()?,
     };
+    let kills = matches!(raw.kind, RawKind::Kill);
+    let cuts = matches!(raw.kind, RawKind::Partition);
+    if raw.how.is_some() && !kills {
+        return Err("only a kill has a `how`".to_owned());
+    }
+    if (raw.shape.is_some() || raw.plane.is_some()) && !cuts {
+        return Err("only a partition has a `shape` and a `plane`".to_owned());
+    }
     let fault = match raw.kind {
-        RawKind::Kill => Fault::Kill(Kill { aim, how: raw.how }),
+        RawKind::Kill => Fault::Kill(Kill {
+            aim,
+            how: raw.how.unwrap_or_default(),
+        }),
         RawKind::Pause => Fault::Pause(Pause { aim }),
         RawKind::Partition => {
             let shape = raw.shape.ok_or("a partition needs a shape")?;
             Fault::Partition(Partition {
                 shape,
                 aim,
-                plane: raw.plane,
+                plane: raw.plane.unwrap_or_default(),
             })
         }
     };

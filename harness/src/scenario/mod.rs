@@ -4,9 +4,11 @@
 //! in and known by their names.
 
 mod file;
+mod fit;
 pub mod isr_recovery;
 
 pub use file::{Scenario, ScenarioError, option_text};
+pub use fit::Stage;
 
 use std::path::Path;
 

@@ -161,8 +161,8 @@ impl Session {
             }) if !self.setup.may_have_created => {
                 let topic = &self.config.topic.name;
                 return out.push(Command::GiveUp(format!(
-                    "the cluster already has a topic {topic}, of an earlier run or somebody else's: delete it, \
-                     or begin with empty data folders"
+                    "the cluster already has a topic {topic}, of an earlier run or somebody else's: give another \
+                     name with --topic, or delete it"
                 )));
             }
             Ok(Response::TopicCreated {

@@ -20,7 +20,6 @@ use crate::store::RunFolder;
 use crate::systems::{ClusterSettings, Layout, State};
 use crate::workload::{Role, Side, plan_clients};
 
-pub const TOPIC: &str = "log";
 const STREAM_FAULTS: u64 = 0x6661_756c_7473;
 /// A broker may take longer than the slowest ISR change over an acks=all
 /// request, yet a client must not be stuck for good.
@@ -114,7 +113,7 @@ impl Plan<'_> {
             ("flush.messages", flush.to_owned()),
         ];
         NewTopic {
-            name: TOPIC.to_owned(),
+            name: args.topic.clone(),
             partitions: i32::from(args.partitions),
             replication_factor: i16::try_from(args.replication_factor).unwrap_or(i16::MAX),
             configs: configs.map(|(name, value)| (name.to_owned(), value)).into(),
@@ -191,7 +190,7 @@ impl Plan<'_> {
             replication_factor: args.replication_factor,
             ..TopicInfo::default()
         };
-        let topics = (0..i32::from(args.partitions)).map(|p| (key(TOPIC, p), info()));
+        let topics = (0..i32::from(args.partitions)).map(|p| (key(&args.topic, p), info()));
         let clients = session.workers().map(|client| {
             let role = match client.role {
                 Role::Producer => "producer",
@@ -256,7 +255,7 @@ impl Plan<'_> {
                 .into_iter()
                 .map(place)
                 .collect::<Result<_, _>>()?,
-            topic: TOPIC.to_owned(),
+            topic: self.args().topic.clone(),
             library: self.library_plan(session),
         })
     }
@@ -279,7 +278,7 @@ impl Plan<'_> {
             command: library.command.clone(),
             hello: Hello {
                 plimsoll_producer: PROTOCOL,
-                topic: TOPIC.to_owned(),
+                topic: args.topic.clone(),
                 config: config(tuning, &brokers),
             },
             one_attempt: self.retries() == 0,
