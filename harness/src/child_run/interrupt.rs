@@ -1,5 +1,5 @@
-//! Ctrl-C and SIGTERM end a soak: the runs in progress are dropped, and what
-//! was seen until then is summed up. A second one ends it at once.
+//! Ctrl-C and SIGTERM end what makes many runs: those in progress are dropped,
+//! and what was seen until then is summed up. A second one ends it at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// A flag that is set by the first signal.
-pub fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
+pub fn interrupted(command: &'static str) -> anyhow::Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&flag);
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -32,7 +32,7 @@ pub fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
                     if seen.swap(true, Ordering::Relaxed) {
                         std::process::exit(130);
                     }
-                    eprintln!("soak: ends; the runs in progress are dropped");
+                    eprintln!("{command}: ends; the runs in progress are dropped");
                 }
             });
         })?;

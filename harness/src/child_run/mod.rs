@@ -5,7 +5,10 @@
 //! over its limit is killed; what it says is read while it runs, so that it
 //! never waits for a reader.
 
+mod interrupt;
 mod watch;
+
+pub use interrupt::interrupted;
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;

@@ -11,8 +11,11 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::store::FolderLock;
+
 /// Where a comparison is kept when nobody says.
 const RESULTS: &str = "results";
+const RUNS: &str = "runs";
 
 /// What a comparison was asked for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,6 +44,7 @@ pub struct Line {
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
+    _lock: FolderLock,
 }
 
 impl Folder {
@@ -56,15 +60,15 @@ impl Folder {
             Some(path) => path.to_owned(),
             None => free_name(&started_utc.replace(['-', ':'], "")),
         };
-        let folder = Self { path };
-        if folder.plan_file().exists() {
+        if plan_file(&path).exists() {
             anyhow::bail!(
                 "{0} holds a comparison already; go on with it by --resume {0}, or name another --out",
-                folder.path.display()
+                path.display()
             );
         }
-        fs::create_dir_all(folder.runs())
-            .with_context(|| format!("making {}", folder.path.display()))?;
+        fs::create_dir_all(path.join(RUNS))
+            .with_context(|| format!("making {}", path.display()))?;
+        let folder = Self::locked(path)?;
         let plan = Plan {
             plimsoll: env!("CARGO_PKG_VERSION").to_owned(),
             started_utc,
@@ -77,10 +81,7 @@ impl Folder {
 
     /// A comparison that was begun before.
     pub fn resume(path: &Path) -> anyhow::Result<(Self, Plan)> {
-        let folder = Self {
-            path: path.to_owned(),
-        };
-        let file = folder.plan_file();
+        let file = plan_file(path);
         let text = fs::read(&file).with_context(|| {
             format!(
                 "{} is no comparison to go on with: cannot read {}",
@@ -90,7 +91,26 @@ impl Folder {
         })?;
         let plan = serde_json::from_slice(&text)
             .with_context(|| format!("{} is not a comparison's plan", file.display()))?;
+        let folder = Self::locked(path.to_owned())?;
+        folder.drop_unfinished();
         Ok((folder, plan))
+    }
+
+    fn locked(path: PathBuf) -> anyhow::Result<Self> {
+        let lock = FolderLock::take(&path, "compare.lock", "comparison")?;
+        Ok(Self { path, _lock: lock })
+    }
+
+    /// Removes what is left of runs that were killed: each is made again.
+    pub fn drop_unfinished(&self) {
+        let runs = fs::read_dir(self.runs()).into_iter().flatten().flatten();
+        for run in runs {
+            let is_run = run.file_type().is_ok_and(|kind| kind.is_dir());
+            if is_run && !run.path().join("verdict.json").exists() {
+                // What cannot be removed takes room, and nothing else.
+                let _ = fs::remove_dir_all(run.path());
+            }
+        }
     }
 
     pub fn path(&self) -> &Path {
@@ -99,7 +119,7 @@ impl Folder {
 
     /// Where the runs' own folders are.
     pub fn runs(&self) -> PathBuf {
-        self.path.join("runs")
+        self.path.join(RUNS)
     }
 
     pub fn write_plan(&self, plan: &Plan) -> anyhow::Result<()> {
@@ -145,10 +165,10 @@ impl Folder {
             .with_context(|| format!("mending {}", path.display()))?;
         Ok((lines, Log { file }))
     }
+}
 
-    fn plan_file(&self) -> PathBuf {
-        self.path.join("plan.json")
-    }
+fn plan_file(comparison: &Path) -> PathBuf {
+    comparison.join("plan.json")
 }
 
 /// runs.jsonl, open.
@@ -204,8 +224,21 @@ mod tests {
         let file = place.join("runs.jsonl");
         let whole = fs::read_to_string(&file).expect("a file");
         fs::write(&file, format!("{whole}{}", &whole[..20])).expect("room");
+        let half = folder.runs().join("half");
+        let whole = folder.runs().join("whole");
+        for run in [&half, &whole] {
+            fs::create_dir_all(run).expect("room");
+        }
+        fs::write(whole.join("verdict.json"), "{}").expect("room");
+        let taken = Folder::resume(&place).expect_err("in use");
+        assert!(
+            format!("{taken:#}").contains("another comparison"),
+            "{taken:#}"
+        );
+        drop(folder);
         let (folder, again) = Folder::resume(&place).expect("there");
         assert_eq!(plan, again);
+        assert!(!half.exists() && whole.exists());
         let (lines, mut log) = folder.lines().expect("mended");
         assert_eq!(lines, [line(0)]);
         log.append(&line(1)).expect("room");
@@ -215,7 +248,7 @@ mod tests {
     #[test]
     fn a_folder_that_holds_a_comparison_is_not_overwritten() {
         let out = tempfile::tempdir().expect("a folder");
-        Folder::create(Some(out.path()), &[], 3).expect("new");
+        let _held = Folder::create(Some(out.path()), &[], 3).expect("new");
         let error = Folder::create(Some(out.path()), &[], 3).expect_err("taken");
         assert!(error.to_string().contains("--resume"), "{error}");
         let error = Folder::resume(&out.path().join("absent")).expect_err("absent");

@@ -2,6 +2,7 @@
 //! several at a time, the same seeds in each cell.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -35,6 +36,7 @@ pub fn run_all(
     log: Log,
     schedule: &mut Schedule,
     jobs: usize,
+    stopped: &AtomicBool,
 ) -> anyhow::Result<Vec<String>> {
     let exe = own_exe()?;
     let start = Instant::now();
@@ -47,13 +49,13 @@ pub fn run_all(
     std::thread::scope(|scope| {
         for _ in 0..jobs.max(1) {
             scope.spawn(|| {
-                loop {
+                while !stopped.load(Ordering::Relaxed) {
                     // The lock is given back before the run begins.
                     let next = lock().schedule.next(start.elapsed());
                     let Some((cell, run)) = next else { break };
                     let seed = comparison.seeds[run];
                     let words = words_of(&comparison.cells[cell], seed, &folder.runs());
-                    let result = run_one(&exe, &words);
+                    let result = run_one(&exe, &words, stopped);
                     lock().note(comparison, folder, (cell, run), result);
                 }
             });
@@ -101,11 +103,10 @@ fn relative(folder: &Path, verdict: &serde_json::Value) -> Option<String> {
     Some(inside.display().to_string())
 }
 
-fn run_one(exe: &Path, words: &[String]) -> RunResult {
-    // A comparison runs to its end; its runs end when it is killed.
+fn run_one(exe: &Path, words: &[String], stopped: &AtomicBool) -> RunResult {
     let unbounded = Bounds {
         limit: None,
-        abandon: &|| false,
+        abandon: &|| stopped.load(Ordering::Relaxed),
     };
     match child_run::run(exe, words, &unbounded).outcome {
         Outcome::Judged(verdict) => RunResult {

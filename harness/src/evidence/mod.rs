@@ -97,9 +97,16 @@ impl DiskEvidence {
         }
     }
 
-    /// Writes it into a run's folder.
+    /// Writes it into a run's folder, whole or not at all.
     pub fn store(&self, folder: &Path) -> io::Result<()> {
-        std::fs::write(folder.join(FILE), serde_json::to_vec(self)?)
+        let (file, temporary) = (folder.join(FILE), folder.join(format!(".{FILE}.new")));
+        let written = std::fs::write(&temporary, serde_json::to_vec(self)?)
+            .and_then(|()| std::fs::rename(&temporary, &file));
+        written.map_err(|e| {
+            // Of a full disk, every byte that is given back helps the rest of the report.
+            let _ = std::fs::remove_file(&temporary);
+            io::Error::new(e.kind(), format!("cannot write {}: {e}", file.display()))
+        })
     }
 
     /// Nodes that hold a log of the partition, whatever is in it.
@@ -132,6 +139,19 @@ mod tests {
         assert_eq!(evidence.replicas_of("log-0").count(), 1);
         let again = serde_json::to_string(&evidence).expect("plain data");
         assert!(again.contains("[[0,17,3]]"), "{again}");
+    }
+
+    #[test]
+    fn what_cannot_be_written_leaves_nothing_and_says_where() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let gone = folder.path().join("gone");
+        let why = DiskEvidence::default().store(&gone).expect_err("no folder");
+        assert!(why.to_string().contains("gone/disk.json"), "{why}");
+        // A name that is taken by a folder: written, but not put in place.
+        std::fs::create_dir(folder.path().join(FILE)).expect("room");
+        assert!(DiskEvidence::default().store(folder.path()).is_err());
+        let left = std::fs::read_dir(folder.path()).expect("there").count();
+        assert_eq!(left, 1);
     }
 
     #[test]

@@ -5,11 +5,10 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use super::record::Record;
-use crate::store::RunFolder;
+use crate::store::{FolderLock, RunFolder};
 
 const LOG: &str = "soak.jsonl";
 const LOCK: &str = "soak.lock";
@@ -43,7 +42,7 @@ const STEPS: [(&str, &[&str]); 3] = [
 #[derive(Debug)]
 pub struct SoakFolder {
     path: PathBuf,
-    _lock: File,
+    _lock: FolderLock,
 }
 
 impl SoakFolder {
@@ -55,15 +54,7 @@ impl SoakFolder {
     /// Takes the folder for this process and clears away what a kill left.
     pub fn open(path: &Path) -> io::Result<SoakFolder> {
         let path = fs::canonicalize(path)?;
-        let lock = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(path.join(LOCK))?;
-        // SAFETY: a system call on a descriptor that is open; the lock ends with it.
-        if unsafe { libc::flock(lock.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } < 0 {
-            let why = format!("{} is in use by another soak", path.display());
-            return Err(io::Error::new(io::ErrorKind::ResourceBusy, why));
-        }
+        let lock = FolderLock::take(&path, LOCK, "soak")?;
         let folder = SoakFolder { path, _lock: lock };
         remove(&folder.path.join(RUNNING));
         fs::create_dir_all(folder.path.join(RUNNING))?;

@@ -15,7 +15,6 @@ mod plan;
 mod record;
 mod run;
 mod series;
-mod signals;
 mod suite;
 mod summary;
 mod terms;

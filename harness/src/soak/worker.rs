@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 
 use super::folder::SoakFolder;
+use super::junit;
 use super::ledger::Ledger;
 use super::memory::own_rss_kib;
 use super::plan::Plan;
@@ -20,7 +21,7 @@ use super::run::Assignment;
 use super::suite::{Every, Suite};
 use super::summary::Summary;
 use super::terms::{Terms, millis};
-use super::{junit, signals};
+use crate::child_run::interrupted;
 
 /// A test bed that has failed this often, and nothing else, is not tried further.
 const FAILURES_IN_VAIN: u64 = 10;
@@ -88,7 +89,7 @@ impl Soak {
 
     /// Runs until a limit, a signal, or a violation at which to stop.
     pub fn run(&self) -> anyhow::Result<()> {
-        let interrupted = signals::interrupted().context("listening for signals")?;
+        let interrupted = interrupted("soak").context("listening for signals")?;
         // A soak that has nothing left to do still writes its summaries.
         self.write_summaries(&self.books().ledger)?;
         std::thread::scope(|scope| {

@@ -1,6 +1,10 @@
 //! A run's folder: `<utc>-<workload>-<seed>/` with everything that the run
 //! leaves behind, and `latest` pointing at the newest.
 
+mod lock;
+
+pub use lock::FolderLock;
+
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};

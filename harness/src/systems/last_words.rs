@@ -6,6 +6,7 @@ use std::path::Path;
 
 const LINES: usize = 15;
 const BYTES: u64 = 16 * 1024;
+const QUOTED: usize = 200;
 
 /// Fit for a terminal: control characters, which might clear it, are shown as what they are.
 pub fn last_words(log: &Path) -> String {
@@ -30,6 +31,15 @@ fn tail(log: &Path) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
+/// What somebody said, short enough to be quoted.
+pub fn shortened(said: &str) -> String {
+    let said = printable(said.trim_end());
+    match said.char_indices().nth(QUOTED) {
+        Some((end, _)) => format!("{}... ({} bytes)", &said[..end], said.len()),
+        None => said,
+    }
+}
+
 /// A line with its control characters escaped.
 pub fn printable(line: &str) -> String {
     let shown = |c: char| match c {
@@ -43,6 +53,13 @@ pub fn printable(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_quoted_is_short_and_printable() {
+        assert_eq!(shortened("a\u{1b}b\n"), "a\\u{1b}b");
+        let long = shortened(&"x".repeat(5000));
+        assert!(long.len() < 300 && long.contains("5000 bytes"), "{long}");
+    }
 
     #[test]
     fn only_the_end_of_a_long_log_is_read_and_nothing_in_it_reaches_a_terminal_raw() {

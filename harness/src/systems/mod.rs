@@ -16,6 +16,7 @@ pub use compose::{Cluster, keep_logs};
 pub use described::{ClusterSettings, Described};
 pub use description::{Description, State};
 pub use kafka::{Kafka, cache_folder, check_version, elr_by_default};
+pub use last_words::{last_words, shortened};
 pub use layout::{Layout, NodeSpec, Ports};
 pub use node_set::NodeSet;
 pub use process::die_with_parent;

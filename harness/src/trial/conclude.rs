@@ -17,13 +17,16 @@ use crate::runner::real::Ended;
 
 /// Closes the journal, judges it, writes the report; gives the exit code.
 pub fn conclude(plan: &Plan<'_>, ended: Ended) -> anyhow::Result<Exit> {
-    ended.recorder.close().context("closing the journal")?;
+    let closed = ended.recorder.close().context("closing the journal");
     if let Some(failure) = ended.failure {
         let folder = plan.folder.path().display();
-        return Err(
-            anyhow::Error::new(failure).context(format!("the test bed failed; see {folder}"))
-        );
+        let mut why = format!("the test bed failed; see {folder}");
+        if let Err(not_closed) = closed {
+            why = format!("{why} ({not_closed:#})");
+        }
+        return Err(anyhow::Error::new(failure).context(why));
     }
+    closed?;
     let history = read_history(&plan.folder.journal())?;
     let mut verdict = judge(check(&history), &plan.promise());
     verdict.seed = Some(plan.seed);

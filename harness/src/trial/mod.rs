@@ -93,8 +93,17 @@ fn run_processes(plan: &Plan<'_>, lab: Option<&Lab>) -> anyhow::Result<Ended> {
     };
     let ended = carry_out(plan, ground);
     nodes.end_all();
-    keep_evidence(plan, system.as_ref())?;
-    ended
+    let kept = keep_evidence(plan, system.as_ref());
+    let ended = ended?;
+    // Why the run failed matters more than what is missing of it.
+    match (&ended.failure, kept) {
+        (None, Err(why)) => Err(why),
+        (Some(_), Err(why)) => {
+            eprintln!("plimsoll: {why:#}");
+            Ok(ended)
+        }
+        (_, Ok(())) => Ok(ended),
+    }
 }
 
 /// What a run stands on.
@@ -137,7 +146,7 @@ fn carry_out(plan: &Plan<'_>, ground: Ground<'_>) -> anyhow::Result<Ended> {
 fn keep_evidence(plan: &Plan<'_>, system: &dyn System) -> anyhow::Result<()> {
     let partitions = i32::from(plan.invocation.args.partitions);
     let nodes = &plan.layout.nodes;
-    if let Some(found) = evidence::read(system, nodes, plan::TOPIC, partitions) {
+    if let Some(found) = evidence::read(system, nodes, &plan.invocation.args.topic, partitions) {
         found
             .store(plan.folder.path())
             .context("keeping what the disks show")?;

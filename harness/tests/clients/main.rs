@@ -139,8 +139,11 @@ fn a_client_that_ends_by_itself_fails_the_test_bed_and_leaves_its_records_unknow
 fn a_client_that_does_not_speak_the_protocol_fails_the_test_bed_and_says_why() {
     for (client, why) in [
         ("exec:/no/such/producer", "could not be started"),
-        ("exec:true", "ended before it was ready"),
+        ("exec:true", "ended before it was ready (exit status: 0)"),
+        ("exec:true", "it said nothing on stderr"),
         ("exec:cat", "should have said that it is ready"),
+        ("exec:cat /dev/zero", "a line of more than 65536 bytes"),
+        ("exec:head -c 100 /bin/true", "not UTF-8"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let output = run(folder.path(), client, LOCAL);

@@ -120,8 +120,8 @@ fn code_from(status: libc::c_int) -> i32 {
         return libc::WEXITSTATUS(status);
     }
     eprintln!(
-        "plimsoll: the test bed failed: a process of the lab was killed by signal {}. \
-         What was recorded until then is in the run's folder; `plimsoll check FOLDER` judges it.",
+        "plimsoll: the test bed failed: the run was killed by signal {}. Where it had begun, what \
+         was recorded until then is in its folder; `plimsoll check FOLDER` judges that.",
         libc::WTERMSIG(status)
     );
     CODE_FRONT_GONE

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::clients::{Broken, Response};
+use crate::systems::shortened;
 
 /// The version of the protocol.
 pub const PROTOCOL: u32 = 1;
@@ -100,6 +101,8 @@ fn delivered(offset: Option<i64>) -> Response {
 }
 
 fn failed(error: String, code: Option<i16>, certain: bool) -> Result<Response, Broken> {
+    // It goes into the history, whose lines are bounded.
+    let error = shortened(&error);
     match code {
         _ if certain => Err(Broken::NotSent(error)),
         Some(code) if code > 0 => Ok(Response::Produced { code, offset: -1 }),

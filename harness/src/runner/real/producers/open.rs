@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use crate::clients::Produce;
 use crate::clients::library::{REPORT_LIMIT_MS, Said, SendLine, said};
 use crate::session::{ClientId, Event};
+use crate::systems::shortened;
 
 const REPORT_MAX: Duration = Duration::from_millis(REPORT_LIMIT_MS);
 
@@ -33,7 +34,7 @@ impl OpenSends {
     /// What a line means to the session; an error where it is no report of an open send.
     pub fn hear(&mut self, line: &str, one_attempt: bool) -> Result<Event, String> {
         let heard = said(line, one_attempt)
-            .map_err(|why| format!("said what is no report: {line} ({why})"))?;
+            .map_err(|why| format!("said what is no report: {} ({why})", shortened(line)))?;
         match heard {
             Said::Ready(_) => Err("said twice that it is ready".to_owned()),
             Said::Reported { id, result } => match self.sends.remove(&id) {

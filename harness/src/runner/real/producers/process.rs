@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use plimsoll_nemesis::lab::Place;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -18,12 +18,13 @@ use crate::clients::Produce;
 use crate::clients::library::{Hello, Said, SendLine, said};
 use crate::runner::real::{Message, Messages};
 use crate::session::ClientId;
-use crate::systems::die_with_parent;
+use crate::systems::{die_with_parent, last_words, shortened};
 
 const CHECK_EVERY: Duration = Duration::from_millis(500);
 /// Records written at once: one system call for all that wait.
 const BATCH: usize = 256;
-const LOG_TAIL_LINES: usize = 15;
+/// A report is a few numbers and an error's text.
+const LINE_MAX: usize = 64 * 1024;
 
 type Orders = UnboundedReceiver<(ClientId, Produce)>;
 
@@ -33,7 +34,7 @@ pub(super) struct Process {
     one_attempt: bool,
     child: Child,
     stdin: ChildStdin,
-    lines: Lines<BufReader<ChildStdout>>,
+    lines: Lines,
 }
 
 impl Process {
@@ -66,7 +67,7 @@ impl Process {
             one_attempt: plan.one_attempt,
             child,
             stdin,
-            lines: BufReader::new(stdout).lines(),
+            lines: Lines::of(stdout),
         })
     }
 
@@ -76,15 +77,20 @@ impl Process {
         line.push(b'\n');
         // Where it has ended already, it says nothing, and that is told below.
         let _ = self.stdin.write_all(&line).await;
-        let first = match timeout_at(deadline, self.lines.next_line()).await {
+        let first = match timeout_at(deadline, self.lines.next()).await {
             Err(_) => return Err(self.fault("did not become ready")),
             Ok(Ok(Some(first))) => first,
-            Ok(_) => return Err(self.fault("ended before it was ready")),
+            Ok(Ok(None)) => {
+                let how = self.how_it_ended().await;
+                return Err(self.fault(&format!("ended before it was ready{how}")));
+            }
+            Ok(Err(why)) => return Err(self.fault(&why)),
         };
         match said(&first, self.one_attempt) {
             Ok(Said::Ready(_)) => Ok(()),
             _ => Err(self.fault(&format!(
-                "should have said that it is ready, but said: {first}"
+                "should have said that it is ready, but said: {}",
+                shortened(&first)
             ))),
         }
     }
@@ -123,28 +129,79 @@ impl Process {
                     }
                     None => return Ok(()),
                 },
-                line = self.lines.next_line() => match line {
-                    Ok(Some(line)) => {
+                line = self.lines.next() => match line? {
+                    Some(line) => {
                         let reply = open.hear(&line, self.one_attempt)?;
                         let _ = messages.send(Message::Event(reply));
                     }
-                    _ => return Err("ended by itself".to_owned()),
+                    None => {
+                        let how = how_it_ended(&mut self.child).await;
+                        return Err(format!("ended by itself{how}"));
+                    }
                 },
                 _ = check.tick() => open.check(Instant::now())?,
             }
         }
     }
 
+    async fn how_it_ended(&mut self) -> String {
+        how_it_ended(&mut self.child).await
+    }
+
     fn fault(&self, what: &str) -> String {
-        let log = fs::read_to_string(&self.log).unwrap_or_default();
-        let lines: Vec<&str> = log.lines().collect();
-        let tail = lines.get(lines.len().saturating_sub(LOG_TAIL_LINES)..);
+        let words = last_words(&self.log);
+        let stderr = match words.is_empty() {
+            true => "it said nothing on stderr".to_owned(),
+            false => format!("{} ends with:\n{words}", self.log.display()),
+        };
         format!(
-            "the producer process of {} {what}; {} ends with:\n{}",
-            self.name,
-            self.log.display(),
-            tail.unwrap_or_default().join("\n")
+            "the producer process in place {} {what}; {stderr}",
+            self.name
         )
+    }
+}
+
+/// Its exit status, where it does not go on without a standard output.
+async fn how_it_ended(child: &mut Child) -> String {
+    match timeout(END_MAX, child.wait()).await {
+        Ok(Ok(status)) => format!(" ({status})"),
+        _ => " (its standard output is closed, though it runs)".to_owned(),
+    }
+}
+
+/// Its lines, each of bounded length: a process that breaks the protocol must not fill the memory.
+struct Lines {
+    stdout: BufReader<ChildStdout>,
+    /// What was read of the next line when somebody stopped waiting for it.
+    begun: Vec<u8>,
+}
+
+impl Lines {
+    fn of(stdout: ChildStdout) -> Lines {
+        Lines {
+            stdout: BufReader::new(stdout),
+            begun: Vec::new(),
+        }
+    }
+
+    /// None at the end.
+    async fn next(&mut self) -> Result<Option<String>, String> {
+        let room = LINE_MAX + 1 - self.begun.len().min(LINE_MAX);
+        let mut bounded = (&mut self.stdout).take(room as u64);
+        let read = bounded.read_until(b'\n', &mut self.begun).await;
+        let failed = |e: std::io::Error| format!("cannot be heard: {e}");
+        if read.map_err(failed)? == 0 && self.begun.is_empty() {
+            return Ok(None);
+        }
+        if self.begun.len() > LINE_MAX {
+            return Err(format!("said a line of more than {LINE_MAX} bytes"));
+        }
+        let line = std::mem::take(&mut self.begun);
+        let line = String::from_utf8(line).map_err(|e| {
+            let said = String::from_utf8_lossy(e.as_bytes()).into_owned();
+            format!("said what is not UTF-8: {}", shortened(&said))
+        })?;
+        Ok(Some(line))
     }
 }
 
