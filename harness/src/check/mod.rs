@@ -4,6 +4,7 @@
 //! else the history itself. A file that cannot be read or is malformed ends
 //! with the usage code and says which line and why.
 
+mod cut;
 mod large;
 mod load;
 mod object;
@@ -133,6 +134,9 @@ pub fn command(args: &CheckArgs) -> Exit {
                 Format::Human => io::stderr().write_all(checked.output.as_bytes()),
                 Format::Json => io::stdout().write_all(checked.output.as_bytes()),
             };
+            if let Some(note) = cut::note(&load::stored_at(&args.file)) {
+                eprintln!("Note: {note}.");
+            }
             if let Some(error) = checked.unwritten {
                 eprintln!("plimsoll: {error}");
                 return Exit::Usage;
