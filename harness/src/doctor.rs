@@ -63,20 +63,25 @@ const OPTIONAL: [(&str, &str, &str, &str); 4] = [
     ),
     (
         "mvn",
-        "-version",
+        // -B: without colours.
+        "-B -version",
         "--system kafka without --kafka-home",
         "maven",
     ),
     (
         "docker",
-        "--version",
+        // The engine itself, not only its command.
+        "version --format {{.Server.Version}}",
         "--system compose:FILE",
         "docker.io docker-compose",
     ),
 ];
 
 fn optional_state(program: &str, flag: &str, package: &str) -> String {
-    match Command::new(program).arg(flag).output() {
+    match Command::new(program).args(flag.split(' ')).output() {
+        Ok(output) if !output.status.success() => {
+            format!("does not answer: {}", first_line(&output.stderr))
+        }
         // Java tells its version on stderr.
         Ok(output) if output.stdout.is_empty() => first_line(&output.stderr),
         Ok(output) => first_line(&output.stdout),

@@ -83,7 +83,8 @@ pub struct BrokerArgs {
     /// Replicas of a topic created without a number [default: 3, or all brokers]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i16).range(1..))]
     pub default_replication_factor: Option<i16>,
-    /// Switch a known bug on (may be repeated): ack-all-on-local-append, ignores-deposition
+    /// Switch a known bug on (may be repeated): ack-all-on-local-append, ignores-deposition,
+    /// read-above-hw, shrink-before-confirm, truncate-to-hw
     #[arg(long, value_name = "NAME")]
     pub bug: Vec<Bug>,
     /// Seed of election time-outs and topic ids [default: drawn]

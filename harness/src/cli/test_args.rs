@@ -111,7 +111,7 @@ pub enum CutWith {
 /// What goes to stdout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// Nothing: people read stderr and the report
+    /// Nothing: what people read goes to stderr and into the report
     Human,
     /// The verdict as JSON
     Json,
@@ -204,6 +204,7 @@ pub struct TestArgs {
     /// When a broker makes its log durable
     #[arg(long, value_enum, default_value = "never")]
     pub flush: FlushPolicy,
+    /// What clients do: log (producers append, consumers read) is the only one
     #[arg(long, default_value = "log", value_parser = parse_workload)]
     pub workload: String,
     /// Further attempts of a send that was not acknowledged
@@ -219,7 +220,7 @@ pub struct TestArgs {
     /// Where clients live
     #[arg(long, value_enum, default_value = "mixed")]
     pub clients: Placement,
-    /// Kinds of faults, separated by commas, or none
+    /// Kinds of faults, separated by commas: kill, pause, partition; or none
     #[arg(long, default_value = "kill,pause,partition", value_parser = parse_faults)]
     pub faults: FaultSet,
     #[arg(long, value_enum, default_value = "random")]
@@ -253,7 +254,8 @@ pub struct TestArgs {
     /// Faults at set times instead of drawn ones
     #[arg(long, value_name = "FILE.toml")]
     pub scenario: Option<PathBuf>,
-    /// Switch a known bug of the built-in broker on
+    /// Switch a known bug of the built-in broker on: ack-all-on-local-append, ignores-deposition,
+    /// read-above-hw, shrink-before-confirm, truncate-to-hw
     #[arg(long, value_name = "NAME", value_parser = parse_bug)]
     pub bug: Option<String>,
     /// Count every loss as a violation

@@ -134,13 +134,16 @@ impl Session {
         }
     }
 
+    fn setup_node(&self, attempt: usize) -> usize {
+        attempt % self.config.brokers().count().max(1)
+    }
+
     /// Asks one broker after another to create the topic.
     pub(super) fn set_up(&mut self, out: Out<'_>) {
         if self.setup.topic_exists || self.phase != Phase::Setup {
             return;
         }
-        let brokers = self.config.brokers().count().max(1);
-        let node = self.setup.attempts % brokers;
+        let node = self.setup_node(self.setup.attempts);
         self.setup.attempts += 1;
         let request = Request::CreateTopic(self.config.topic.clone());
         let client = self.setup_client();
@@ -153,6 +156,8 @@ impl Session {
     }
 
     pub(super) fn setup_reply(&mut self, result: Reply, out: Out<'_>) {
+        let node = self.setup_node(self.setup.attempts.saturating_sub(1));
+        let asked = self.cluster.name(node).to_owned();
         match result {
             // An earlier attempt of ours may have made it, though its answer was lost; otherwise it
             // was there before, and whatever is in it would be taken for what this run did.
@@ -177,12 +182,12 @@ impl Session {
             }
             Ok(Response::TopicCreated { code, message }) => {
                 self.setup.may_have_created |= !CERTAINLY_NOT_CREATED.contains(&code);
-                self.setup.last_error = format!("{}: {message}", outcome::name(code));
+                self.setup.last_error = format!("{asked}: {}: {message}", outcome::name(code));
             }
-            Ok(_) => "an answer of another kind".clone_into(&mut self.setup.last_error),
+            Ok(_) => self.setup.last_error = format!("{asked}: an answer of another kind"),
             Err(broken) => {
                 self.setup.may_have_created |= matches!(broken, Broken::Lost(_));
-                broken.text().clone_into(&mut self.setup.last_error);
+                self.setup.last_error = format!("{asked}: {}", broken.text());
             }
         }
         let client = self.setup_client();

@@ -9,6 +9,8 @@ use crate::report::timeline::Timeline;
 
 /// More lost moments a partition would only slow the readout down.
 const MOMENTS: usize = 5_000;
+/// From this share of the run on, the set-up is left out of the first view.
+const LATE: f64 = 0.2;
 
 /// JSON that may stand inside a script element.
 pub fn json(timeline: &Timeline, verdict: &Verdict) -> String {
@@ -45,6 +47,7 @@ pub fn json(timeline: &Timeline, verdict: &Verdict) -> String {
     let acks = bins.bins.iter();
     let data = json!({
         "end": timeline.end_ns as f64 / 1e9,
+        "open": opening(timeline),
         "bin": bins.width_ns as f64 / 1e9,
         "acks": acks.map(|bin| [bin.kept, bin.lost, bin.failed, bin.indeterminate, bin.unasked]).collect::<Vec<_>>(),
         "lat": bins.bins.iter().map(|bin| {
@@ -57,6 +60,19 @@ pub fn json(timeline: &Timeline, verdict: &Verdict) -> String {
     });
     // No markup can begin inside the element, whatever names hold.
     data.to_string().replace('<', "\\u003c")
+}
+
+/// Where the page opens: a system that takes long to start would leave little room for what happened
+/// afterwards.
+fn opening(timeline: &Timeline) -> Option<[f64; 2]> {
+    let phases = timeline.phases.iter();
+    let begun = phases
+        .filter(|phase| phase.name == "setup")
+        .map(|phase| phase.to_ns);
+    let from_ns = begun.max()?.saturating_sub(timeline.end_ns / 50);
+    let end = timeline.end_ns as f64 / 1e9;
+    let from = from_ns as f64 / 1e9;
+    (from > end * LATE).then_some([from, end])
 }
 
 fn round(ms: f64) -> f64 {

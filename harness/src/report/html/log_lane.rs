@@ -14,6 +14,9 @@ const HEIGHT_PX: u32 = 148;
 const PLACE: &str = "top:20px;height:calc(100% - 24px)";
 /// Notes that are nearer to each other than this share of the axis would overlap.
 const NOTE_PERCENT: f64 = 16.0;
+/// How many times wider than high a drawing may be in its own units.
+const WIDE_MAX: i64 = 4;
+const RANGE_POINTS: usize = 300;
 
 pub fn lane(timeline: &Timeline) -> String {
     if timeline.logs.is_empty() {
@@ -87,54 +90,79 @@ fn plot(index: usize, lane: &LogLane, end_ns: u64) -> String {
     let hit = if lane.lost.is_empty() { "" } else { " hit" };
     let end = ms(end_ns);
     let key = escaped(&lane.key);
-    let mut curves = lost(lane);
+    let scale = Scale::new(top, end_ns);
+    let mut curves = lost(lane, scale);
     for (number, node) in lane.nodes.iter().enumerate() {
         let ink = if number % 2 == 0 { "ink3" } else { "ink2" };
         let _ = write!(
             curves,
             "<path data-k=\"{}\" d=\"{}\" stroke=\"var(--{ink})\" stroke-width=\"1.2\"/>",
             escaped(&node.name),
-            path(&node.ends)
+            path(&node.ends, scale)
         );
     }
     let _ = write!(
         curves,
         "<path data-k=\"HW\" d=\"{}\" stroke=\"var(--kept)\" stroke-width=\"2.2\"/>",
-        path(&lane.high_watermark)
+        path(&lane.high_watermark, scale)
     );
     for cut in &lane.truncations {
         let _ = write!(
             curves,
             "<path d=\"M{:.1} {}V{}\" stroke=\"var(--lost)\" stroke-width=\"2\"/>",
             ms(cut.seen_ns),
-            cut.from,
-            cut.to
+            scale.y(cut.from),
+            scale.y(cut.to)
         );
     }
     format!(
-        "<div class=\"plot pp pp{index}{hit}\" style=\"--h:{HEIGHT_PX}px\" data-top=\"{top}\">\
+        "<div class=\"plot pp pp{index}{hit}\" style=\"--h:{HEIGHT_PX}px\" data-top=\"{top}\" data-scale=\"{}\">\
          <div class=\"ys\" aria-hidden=\"true\">{}</div><b class=\"pname\">{key}</b>{}\
-         <svg viewBox=\"0 0 {end} {top}\" preserveAspectRatio=\"none\" style=\"{PLACE}\" role=\"img\" \
+         <svg viewBox=\"0 0 {end} {}\" preserveAspectRatio=\"none\" style=\"{PLACE}\" role=\"img\" \
          aria-label=\"Log ends and high watermark of {key}\">\
-         <g transform=\"matrix(1 0 0 -1 0 {top})\" fill=\"none\">{curves}</g></svg>{}</div>",
+         <g fill=\"none\">{curves}</g></svg>{}</div>",
+        scale.factor,
         ticks(top),
         leaders(&lane.leaders, end_ns),
+        top * scale.factor,
         notes(lane, top, end_ns),
     )
 }
 
+/// Offsets as heights, counted downwards from the top.
+#[derive(Clone, Copy)]
+struct Scale {
+    top: i64,
+    /// Browsers blur what is wide in its own units and low: heights are multiplied.
+    factor: i64,
+}
+
+impl Scale {
+    fn new(top: i64, end_ns: u64) -> Scale {
+        let wide = i64::try_from(end_ns / 1_000_000).unwrap_or(i64::MAX);
+        let factor = (wide / WIDE_MAX / top).max(1);
+        Scale { top, factor }
+    }
+
+    fn y(self, offset: i64) -> i64 {
+        (self.top - offset) * self.factor
+    }
+}
+
 /// Rises are drawn straight between what was seen; a fall stands where it was seen.
-fn path(curve: &Curve) -> String {
+fn path(curve: &Curve, scale: Scale) -> String {
     let mut path = String::new();
     let mut last: Option<i64> = None;
     for (time_ns, value) in curve {
         let x = ms(*time_ns);
         match (last, value) {
             (_, None) => {}
-            (None, Some(value)) => _ = write!(path, "M{x:.0} {value}"),
+            (None, Some(value)) => _ = write!(path, "M{x:.0} {}", scale.y(*value)),
             (Some(last), Some(value)) if last == *value => _ = write!(path, "H{x:.0}"),
-            (Some(last), Some(value)) if last > *value => _ = write!(path, "H{x:.0}V{value}"),
-            (Some(_), Some(value)) => _ = write!(path, "L{x:.0} {value}"),
+            (Some(last), Some(value)) if last > *value => {
+                _ = write!(path, "H{x:.0}V{}", scale.y(*value));
+            }
+            (Some(_), Some(value)) => _ = write!(path, "L{x:.0} {}", scale.y(*value)),
         }
         last = *value;
     }
@@ -142,7 +170,7 @@ fn path(curve: &Curve) -> String {
 }
 
 /// Ranges of lost records, from the acknowledgement of the first to that of the last.
-fn lost(lane: &LogLane) -> String {
+fn lost(lane: &LogLane, scale: Scale) -> String {
     let (mut lines, mut areas) = (String::new(), String::new());
     let mut rest = lane.lost.as_slice();
     while let Some((first, _)) = rest.split_first() {
@@ -151,13 +179,13 @@ fn lost(lane: &LogLane) -> String {
             .take_while(|pair| (pair[0].1..=pair[0].1 + 1).contains(&pair[1].1));
         let (range, after) = rest.split_at(unbroken.count() + 1);
         rest = after;
-        let (from, base) = (ms(first.0), first.1);
+        let (from, base) = (ms(first.0), scale.y(first.1));
         let _ = write!(lines, "M{from:.0} {base}");
         let _ = write!(areas, "M{from:.0} {base}");
         let apart = range.len().div_ceil(RANGE_POINTS);
         let some = range.iter().step_by(apart).chain(range.last());
         for (time_ns, offset) in some {
-            let point = format!("L{:.0} {}", ms(*time_ns), offset + 1);
+            let point = format!("L{:.0} {}", ms(*time_ns), scale.y(offset + 1));
             lines.push_str(&point);
             areas.push_str(&point);
         }
@@ -171,8 +199,6 @@ fn lost(lane: &LogLane) -> String {
         ),
     }
 }
-
-const RANGE_POINTS: usize = 300;
 
 fn leaders(leaders: &[Leader], end_ns: u64) -> String {
     let mut row = String::new();
@@ -282,7 +308,8 @@ mod tests {
             (4 * second, Some(8)),
             (5 * second, Some(2)),
         ];
-        assert_eq!(path(&curve), "M0 3L1000 8H2000M4000 8H5000V2");
+        let scale = Scale { top: 10, factor: 5 };
+        assert_eq!(path(&curve, scale), "M0 35L1000 10H2000M4000 10H5000V40");
     }
 
     #[test]

@@ -11,7 +11,7 @@ const at=x=>{const b=box();return Math.max(0,Math.min(END,(x-b.left)/b.width*END
 const fmt=t=>t.toFixed(zoom>8?3:zoom>2?2:1)+' s';
 const ms=v=>v==null?'none':v<10?v.toFixed(1)+' ms':v<1000?Math.round(v)+' ms':(v/1000).toFixed(2)+' s';
 // Log ends are read back from the drawn paths: the picture is the data.
-const steps=p=>{if(p._s)return p._s;const o=[];let x=0,y=0;p.getAttribute('d').replace(/([MLHV])([-\d.]+)(?: ([-\d.]+))?/g,(_,c,a,b)=>{if(c=='M'||c=='L'){x=+a;y=+b}else if(c=='H')x=+a;else y=+a;o.push([x,y,c=='M'])});return p._s=o};
+const steps=p=>{if(p._s)return p._s;const o=[],q=p.closest('.pp').dataset,v=y=>q.top-y/q.scale;let x=0,y=0;p.getAttribute('d').replace(/([MLHV])([-\d.]+)(?: ([-\d.]+))?/g,(_,c,a,b)=>{if(c=='M'||c=='L'){x=+a;y=v(b)}else if(c=='H')x=+a;else y=v(a);o.push([x,y,c=='M'])});return p._s=o};
 const val=(p,t)=>{const s=steps(p);let r=null;for(let i=0;i<s.length&&s[i][0]<=t;i++)r=s[i+1]&&s[i+1][2]&&t>s[i][0]||!s[i+1]&&t>s[i][0]?null:s[i][1];return r};
 const plot=()=>$('.pp'+($('[name=pp]:checked')||{value:0}).value);
 const big=v=>v.toLocaleString('en-US');
@@ -19,7 +19,7 @@ const big=v=>v.toLocaleString('en-US');
 function rescale(){const p=plot();if(!p)return;const[a,b]=win().map(t=>t*1000),top=+p.dataset.top;let lo=1/0,hi=-1/0;
  $$('[data-k]',p).forEach(e=>{const s=steps(e);s.forEach((q,i)=>{const n=s[i+1];if(q[0]<=b&&(q[0]>=a||n&&!n[2]&&n[0]>=a)){lo=Math.min(lo,q[1]);hi=Math.max(hi,q[1])}})});
  if(zoom==1||!(hi>=lo)){lo=0;hi=top}if(hi==lo)hi=lo+1;const h=hi-lo,at=v=>(hi-v)/h,y=v=>`calc(20px + (100% - 24px)*${at(v).toFixed(4)})`;
- $('svg',p).setAttribute('viewBox',`0 ${top-hi} ${END*1000} ${h}`);
+ const k=p.dataset.scale;$('svg',p).setAttribute('viewBox',`0 ${(top-hi)*k} ${END*1000} ${h*k}`);
  let st=1;for(const s of[1,2,5].flatMap(k=>[0,1,2,3,4,5,6,7,8].map(e=>k*10**e)).sort((x,y)=>x-y))if(h/s<=4.5){st=s;break}
  let o='';for(let v=Math.ceil(lo/st)*st;v<=hi;v+=st)if(at(v)>.06)o+=`<span class="y" style="top:${y(v)}">${big(v)}</span>`;$('.ys',p).innerHTML=o;
  $$('[data-v]',p).forEach(n=>{const f=at(+n.dataset.v);n.style.top=y(+n.dataset.v);n.style.visibility=f<0||f>1?'hidden':''})}
@@ -57,5 +57,5 @@ $$('[data-z]').forEach(b=>b.onclick=()=>{const z=b.dataset.z;z=='in'?around(2):z
 $$('a[data-t]').forEach(a=>a.addEventListener('click',()=>{const t=+a.dataset.t;range(Math.max(0,t-2),Math.min(END,t+2));show(t)}));
 $$('[name=pp]').forEach(r=>r.addEventListener('change',()=>{rescale();if(cur!=null)show(cur)}));
 let due=0;tl.addEventListener('scroll',()=>{if(zoom>1&&!due)due=requestAnimationFrame(()=>{due=0;rescale()})});
-const h=new URLSearchParams(location.hash.slice(1));if(h.get('z'))range(...h.get('z').split('-').map(Number));if(h.get('t'))show(+h.get('t'));
+const h=new URLSearchParams(location.hash.slice(1));const z0=h.get('z')?h.get('z').split('-').map(Number):D.open;if(z0)range(...z0);if(h.get('t'))show(+h.get('t'));
 })();
