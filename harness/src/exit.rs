@@ -62,7 +62,7 @@ pub fn explain(error: &anyhow::Error) -> Exit {
             Exit::Valid
         };
     }
-    eprintln!("plimsoll: {error:#}");
+    say!("plimsoll: {error:#}");
     match error.downcast_ref::<BrokerError>() {
         Some(BrokerError::Usage(_)) => Exit::Usage,
         _ => Exit::TestBed,

@@ -1,6 +1,9 @@
 //! plimsoll: shows how much a replicated log may suffer and still keep what it
 //! acknowledged. This file parses, calls, and maps the exit code.
 
+#[macro_use]
+mod say;
+
 mod bench;
 mod check;
 mod child_run;
@@ -32,7 +35,7 @@ use crate::exit::Exit;
 
 fn main() -> ExitCode {
     if std::env::args_os().any(|arg| arg.to_str().is_none()) {
-        eprintln!("plimsoll: the arguments must be UTF-8");
+        say!("plimsoll: the arguments must be UTF-8");
         return Exit::Usage.into();
     }
     let ended = match lab::stage() {

@@ -35,6 +35,22 @@ fn help_and_version_are_no_errors() {
 }
 
 #[test]
+fn a_closed_stderr_changes_neither_the_work_nor_the_exit_code() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+        .args(["compare", "--budget", "0", "--out", "c"])
+        .current_dir(folder.path())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    drop(child.stderr.take());
+    let status = child.wait().expect("it ends");
+    // No run at all: nothing can be told.
+    assert_eq!(status.code(), Some(2));
+    assert!(folder.path().join("c/compare.html").exists());
+}
+
+#[test]
 fn every_usage_error_says_what_to_do_and_ends_with_64() {
     usage_error("", "Usage");
     usage_error("test --no-such-option", "--no-such-option");

@@ -135,10 +135,10 @@ pub fn command(args: &CheckArgs) -> Exit {
                 Format::Json => io::stdout().write_all(checked.output.as_bytes()),
             };
             if let Some(note) = cut::note(&load::stored_at(&args.file)) {
-                eprintln!("Note: {note}.");
+                say!("Note: {note}.");
             }
             if let Some(error) = checked.unwritten {
-                eprintln!("plimsoll: {error}");
+                say!("plimsoll: {error}");
                 return Exit::Usage;
             }
             match written {
@@ -148,7 +148,7 @@ pub fn command(args: &CheckArgs) -> Exit {
             }
         }
         Err(error) => {
-            eprintln!("plimsoll: {error}");
+            say!("plimsoll: {error}");
             Exit::Usage
         }
     }

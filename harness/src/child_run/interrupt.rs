@@ -32,7 +32,7 @@ pub fn interrupted(command: &'static str) -> anyhow::Result<Arc<AtomicBool>> {
                     if seen.swap(true, Ordering::Relaxed) {
                         std::process::exit(130);
                     }
-                    eprintln!("{command}: ends; the runs in progress are dropped");
+                    say!("{command}: ends; the runs in progress are dropped");
                 }
             });
         })?;

@@ -68,7 +68,7 @@ pub fn compare(words: &[String]) -> anyhow::Result<Exit> {
     let mut schedule = Schedule::new(limits, time_limits);
     let (lines, log) = folder.lines()?;
     let mut folders = take_up(lines, &comparison, &mut schedule)?;
-    eprintln!("compare: {}", folder.path().display());
+    say!("compare: {}", folder.path().display());
     let stopped = interrupted("compare")?;
     let failures = runs::run_all(&comparison, &folder, log, &mut schedule, own.jobs, &stopped)?;
     let stopped = stopped.load(Ordering::Relaxed);
@@ -83,7 +83,7 @@ pub fn compare(words: &[String]) -> anyhow::Result<Exit> {
     tell(&folder, &compared, format)?;
     if stopped {
         let path = folder.path().display();
-        eprintln!("Stopped; go on with it by: plimsoll compare --resume {path}");
+        say!("Stopped; go on with it by: plimsoll compare --resume {path}");
     }
     Ok(exit_of(&compared.cells, compared.failures.len()))
 }
@@ -226,15 +226,15 @@ fn as_json(compared: &Compared) -> Value {
 
 /// People read stderr, scripts read stdout.
 fn tell(folder: &Folder, compared: &Compared, format: Format) -> anyhow::Result<()> {
-    eprintln!("{}", table::render(&compared.cells, &compared.axes));
-    eprintln!("{}", compared.recommendation);
+    say!("{}", table::render(&compared.cells, &compared.axes));
+    say!("{}", compared.recommendation);
     for pair in compared.pairs.iter().take(advice::PAIRS_SHOWN) {
-        eprintln!("- {}", pair.sentence);
+        say!("- {}", pair.sentence);
     }
     for failure in &compared.failures {
-        eprintln!("a run failed: {failure}");
+        say!("a run failed: {failure}");
     }
-    eprintln!("Report:  {}/compare.html", folder.path().display());
+    say!("Report:  {}/compare.html", folder.path().display());
     if format == Format::Json {
         let text = serde_json::to_string_pretty(&as_json(compared))?;
         writeln!(std::io::stdout(), "{text}")?;

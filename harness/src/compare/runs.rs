@@ -92,7 +92,7 @@ impl Shared<'_> {
             None => self.failures.extend(result.failure),
         }
         let (done, all) = self.schedule.progress();
-        eprintln!("compare: {done} of {all} runs done");
+        say!("compare: {done} of {all} runs done");
     }
 }
 

@@ -108,12 +108,12 @@ pub fn command(args: &ConvertArgs) -> Exit {
     match convert(args) {
         Ok(ops) => {
             if !is_stream(&args.output) {
-                eprintln!("{ops} lines written to {}", args.output.display());
+                say!("{ops} lines written to {}", args.output.display());
             }
             Exit::Valid
         }
         Err(error) => {
-            eprintln!("plimsoll: {error}");
+            say!("plimsoll: {error}");
             Exit::Usage
         }
     }

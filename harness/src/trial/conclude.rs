@@ -53,7 +53,8 @@ pub fn conclude(plan: &Plan<'_>, ended: Ended) -> anyhow::Result<Exit> {
         }
         Format::Human => {
             let colour = report::stderr_has_colour();
-            eprint!("{}", report::terminal(&verdict, &meta, &losses, colour));
+            let text = report::terminal(&verdict, &meta, &losses, colour);
+            say!("{}", text.trim_end_matches('\n'));
         }
     }
     Ok(Exit::of(verdict.valid))

@@ -39,7 +39,7 @@ pub fn run(invocation: &Invocation, found: Found, file: &Path) -> anyhow::Result
     for container in &cluster.containers {
         // A run that failed in the midst of a fault leaves nothing paused or stopped.
         if let Err(error) = container.restore() {
-            eprintln!("container of node {}: {error:#}", container.name());
+            say!("container of node {}: {error:#}", container.name());
         }
     }
     let down = cluster.down().context("taking the containers down");

@@ -99,7 +99,7 @@ fn run_processes(plan: &Plan<'_>, lab: Option<&Lab>) -> anyhow::Result<Ended> {
     match (&ended.failure, kept) {
         (None, Err(why)) => Err(why),
         (Some(_), Err(why)) => {
-            eprintln!("plimsoll: {why:#}");
+            say!("plimsoll: {why:#}");
             Ok(ended)
         }
         (_, Ok(())) => Ok(ended),

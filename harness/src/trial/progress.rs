@@ -53,7 +53,7 @@ impl Watcher for Progress {
             && elapsed >= *last + SELDOM
         {
             *last = elapsed;
-            eprintln!("{}: {}", session.phase().name(), state(session, elapsed));
+            say!("{}: {}", session.phase().name(), state(session, elapsed));
         }
     }
 }

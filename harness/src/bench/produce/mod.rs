@@ -114,7 +114,7 @@ fn measure(args: &ProduceArgs, folder: &Path) -> anyhow::Result<String> {
     };
     let system: Arc<dyn System> = Arc::new(found.system(&layout, &settings, folder.to_path_buf()));
     let nodes = NodeSet::new(&system, &layout, None, folder)?;
-    eprintln!("starting {} on {} nodes", system.describe(), args.nodes);
+    say!("starting {} on {} nodes", system.describe(), args.nodes);
     nodes.start_all().context("starting the nodes")?;
     let addrs = layout.nodes.iter().map(|node| node.socket(ports.client));
     let bench = Bench {
@@ -181,7 +181,7 @@ impl Bench<'_> {
             };
             let acks = kind.acks_name();
             let per_second = |round: Measured| count(round.acked) / seconds;
-            eprintln!(
+            say!(
                 "acks={acks}, {} connections, round {round}: plimsoll {:.0}/s, kafka-clients {:.0}/s",
                 kind.connections,
                 per_second(of_raw),

@@ -93,7 +93,7 @@ mod serving {
 
     impl ClientContext for Reports {
         fn log(&self, level: RDKafkaLogLevel, facility: &str, message: &str) {
-            eprintln!("{level:?} {facility} {message}");
+            say!("{level:?} {facility} {message}");
         }
 
         /// What makes an error is logged too; here it would only be said twice.

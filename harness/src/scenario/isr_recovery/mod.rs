@@ -104,7 +104,7 @@ fn play(options: &Options, lab: Option<&Lab>) -> anyhow::Result<Exit> {
         (Ok(()), _) => Ok(Exit::Valid),
         (Err(error), Some(fallen)) => Err(error.context(fallen)),
         (Err(error), None) if error.is::<story::WentWrong>() => {
-            eprintln!(
+            say!(
                 "{error:#}\nThe nodes' logs are in {}",
                 folder.nodes().display()
             );

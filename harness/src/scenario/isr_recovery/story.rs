@@ -103,7 +103,7 @@ pub async fn tell(mut stage: Stage) -> anyhow::Result<()> {
     the_new_leader_goes_on(&stage).await?;
     the_old_leader_returns(&mut stage).await?;
     m3_is_sent_again(&stage).await?;
-    eprintln!("\nEvery step came out as it must.");
+    say!("\nEvery step came out as it must.");
     Ok(())
 }
 
@@ -239,7 +239,7 @@ async fn acknowledged(pending: Pending) -> anyhow::Result<()> {
 }
 
 fn say(step: u32, text: &str) {
-    eprintln!("\nStep {step}. {text}");
+    say!("\nStep {step}. {text}");
 }
 
 async fn reach(stage: &Stage, step: u32, wanted: &Wanted) -> anyhow::Result<()> {
@@ -247,7 +247,7 @@ async fn reach(stage: &Stage, step: u32, wanted: &Wanted) -> anyhow::Result<()> 
     loop {
         let seen = stage.look().await;
         if wanted.is_met(&seen) {
-            eprintln!("{}", table(&seen));
+            say!("{}", table(&seen));
             return Ok(());
         }
         if Instant::now() > deadline {
