@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, anyhow, bail};
 
-use super::description::{FileTemplate, Roles, Template};
+use super::description::{FileTemplate, Roles, Template, within};
 use super::{Description, Layout, NodeSpec, System, die_with_parent};
 
 /// What every node is told.
@@ -105,9 +105,10 @@ impl Described {
         let wanted = |file: &&FileTemplate| file.roles.is_empty() || file.roles.contains(&own);
         let mut texts: BTreeMap<PathBuf, String> = BTreeMap::new();
         for file in self.description.files.iter().filter(wanted) {
-            let path = self
-                .node_folder(node)
-                .join(fill(&file.path, &values, "file.path")?);
+            let path = fill(&file.path, &values, "file.path")?;
+            // Checked when the description was read, but then with other values.
+            within(&path).map_err(|why| anyhow!("the system's description: file.path: {why}"))?;
+            let path = self.node_folder(node).join(path);
             let text = fill(&file.text, &values, "file.text")?;
             texts.entry(path).or_default().push_str(&text);
         }
