@@ -8,6 +8,7 @@ mod description;
 mod kafka;
 mod layout;
 mod node_set;
+mod preparation;
 mod process;
 
 pub use choice::SystemChoice;
