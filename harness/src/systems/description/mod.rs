@@ -10,6 +10,8 @@ mod within;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use plimsoll_broker::small_file;
+
 pub use self::template::Template;
 pub use self::within::within;
 
@@ -90,19 +92,11 @@ impl Description {
     /// Reads a description from a file.
     pub fn read(path: &Path) -> Result<Description, DescriptionError> {
         let shown = path.display().to_string();
-        let broken = |e: std::io::Error| {
+        let text = small_file::read(path).map_err(|e| {
             DescriptionError(format!(
                 "the system's description {shown} cannot be read: {e}"
             ))
-        };
-        // A device without an end is no description.
-        let meta = std::fs::metadata(path).map_err(broken)?;
-        if !meta.is_file() || meta.len() > (1 << 20) {
-            return Err(DescriptionError(format!(
-                "the system's description {shown} is no file of at most 1 MiB"
-            )));
-        }
-        let text = std::fs::read_to_string(path).map_err(broken)?;
+        })?;
         Description::parse(&shown, &text)
     }
 
