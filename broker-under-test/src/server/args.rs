@@ -301,7 +301,7 @@ impl BrokerArgs {
 }
 
 fn read_file(path: &Path) -> Result<BrokerArgs, BrokerError> {
-    let text = std::fs::read_to_string(path)
+    let text = crate::small_file::read(path)
         .map_err(|error| usage(format!("cannot read --config {}: {error}", path.display())))?;
     toml::from_str(&text).map_err(|error| usage(format!("{}: {error}", path.display())))
 }

@@ -9,12 +9,12 @@ mod large;
 mod load;
 mod object;
 
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use plimsoll_broker::small_file;
 use plimsoll_checkers::history::{History, HistoryError};
 use plimsoll_checkers::models::{Model, only_log_ops};
 use plimsoll_checkers::promise::Promise;
@@ -26,9 +26,6 @@ use crate::exit::Exit;
 use crate::report::{self, LossReport, RunMeta};
 
 pub use load::{read_history, read_history_as};
-
-/// A promise is a page of JSON.
-const MAX_PROMISE_BYTES: u64 = 1 << 20;
 
 /// What `plimsoll check` is told.
 #[derive(Debug, Clone, Args)]
@@ -276,10 +273,7 @@ fn read_promise(path: &Path) -> Result<Promise, CheckError> {
         path: path.to_owned(),
         source,
     };
-    let file = File::open(path).map_err(unreadable)?;
-    let mut text = String::new();
-    let mut limited = file.take(MAX_PROMISE_BYTES);
-    limited.read_to_string(&mut text).map_err(unreadable)?;
+    let text = small_file::read(path).map_err(unreadable)?;
     let read = |text: &str| -> Result<Promise, serde_json::Error> {
         let mut json: serde_json::Value = serde_json::from_str(text)?;
         match json.get_mut("promise") {

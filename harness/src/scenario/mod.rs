@@ -13,6 +13,7 @@ pub use fit::Stage;
 use std::path::Path;
 
 use anyhow::Context;
+use plimsoll_broker::small_file;
 
 use crate::cli::Invocation;
 use crate::exit::Exit;
@@ -65,7 +66,7 @@ pub const BUILT_IN: [(&str, &str); 10] = [
 /// Finds a scenario: a file by its path, or a built-in one by its name.
 pub fn find(name: &Path) -> Result<Scenario, ScenarioError> {
     let shown = name.display().to_string();
-    let read = match std::fs::read_to_string(name) {
+    let read = match small_file::read(name) {
         Ok(text) => return Scenario::parse(&shown, &text),
         Err(error) => error,
     };

@@ -110,7 +110,7 @@ impl SoakFolder {
     pub fn read(&self, name: &str) -> io::Result<String> {
         let path = self.path.join(name);
         let named = |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", path.display()));
-        fs::read_to_string(&path).map_err(named)
+        plimsoll_broker::small_file::read(&path).map_err(named)
     }
 
     /// Drops the folder of a run in progress.

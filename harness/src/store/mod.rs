@@ -61,14 +61,15 @@ impl RunFolder {
         let _ = fs::remove_file(self.path.join(crate::evidence::FILE));
     }
 
-    /// The nodes' logs of records are of no further use after a valid run.
-    pub fn drop_node_data(&self) {
+    /// The nodes' logs of records, in the folder `data` of each, are of no further use after a
+    /// valid run.
+    pub fn drop_node_data(&self, data: &str) {
         let Ok(nodes) = fs::read_dir(self.nodes()) else {
             return;
         };
         for node in nodes.flatten() {
             // What cannot be removed only takes up space.
-            let _ = fs::remove_dir_all(node.path().join("data"));
+            let _ = fs::remove_dir_all(node.path().join(data));
         }
     }
 }
@@ -113,5 +114,17 @@ mod tests {
         assert_ne!(first.path(), second.path());
         let latest = fs::canonicalize(out.path().join("latest")).expect("a link");
         assert_eq!(latest, fs::canonicalize(second.path()).expect("it exists"));
+    }
+
+    #[test]
+    fn data_is_dropped_whatever_its_folder_is_called_and_logs_stay() {
+        let out = tempfile::tempdir().expect("a folder");
+        let (run, _) = RunFolder::create(out.path(), "log", 7).expect("a folder");
+        let node = run.nodes().join("n1");
+        fs::create_dir_all(node.join("var/records/log-0")).expect("made");
+        fs::write(node.join("broker.log"), "words").expect("written");
+        run.drop_node_data("var/records");
+        assert!(!node.join("var/records").exists());
+        assert!(node.join("broker.log").exists());
     }
 }

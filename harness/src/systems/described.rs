@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 
-use super::description::{FileTemplate, Roles, Template};
-use super::{Description, Layout, NodeSpec, System, die_with_parent};
+use super::description::{FileTemplate, Roles, Template, within};
+use super::{Description, Layout, NodeSpec, System, preparation};
 
 /// What every node is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,9 +106,10 @@ impl Described {
         let wanted = |file: &&FileTemplate| file.roles.is_empty() || file.roles.contains(&own);
         let mut texts: BTreeMap<PathBuf, String> = BTreeMap::new();
         for file in self.description.files.iter().filter(wanted) {
-            let path = self
-                .node_folder(node)
-                .join(fill(&file.path, &values, "file.path")?);
+            let path = fill(&file.path, &values, "file.path")?;
+            // Checked when the description was read, but then with other values.
+            within(&path).map_err(|why| anyhow!("the system's description: file.path: {why}"))?;
+            let path = self.node_folder(node).join(path);
             let text = fill(&file.text, &values, "file.text")?;
             texts.entry(path).or_default().push_str(&text);
         }
@@ -133,32 +135,13 @@ impl System for Described {
 
     fn prepare(&self, node: &NodeSpec) -> anyhow::Result<()> {
         self.write_files(node)?;
+        let log = self.node_folder(node).join("prepare.log");
+        let limit = Duration::from_millis(self.description.start_limit.ms);
+        let begun = Instant::now();
         for words in &self.description.prepare {
-            let mut command = self.words(words, node)?;
-            let log = self.node_folder(node).join("prepare.log");
-            let file = fs::OpenOptions::new()
-                .create(true)
-                .append(true)
-                .open(&log)?;
-            command
-                .stdin(Stdio::null())
-                .stdout(file.try_clone()?)
-                .stderr(file);
-            // This thread waits for it.
-            die_with_parent(&mut command);
-            let program = command.get_program().to_string_lossy().into_owned();
-            let status = command
-                .status()
-                .with_context(|| format!("starting {program}"))?;
-            if !status.success() {
-                let said = fs::read_to_string(&log).unwrap_or_default();
-                bail!(
-                    "preparing node {}: {program} ended with {status}; {}:\n{}",
-                    node.name,
-                    log.display(),
-                    said.trim_end()
-                );
-            }
+            let left = limit.saturating_sub(begun.elapsed());
+            preparation::run(self.words(words, node)?, &log, limit, left)
+                .with_context(|| format!("preparing node {}", node.name))?;
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ mod kafka;
 mod last_words;
 mod layout;
 mod node_set;
+mod preparation;
 mod process;
 
 pub use choice::SystemChoice;

@@ -41,7 +41,7 @@ pub fn conclude(plan: &Plan<'_>, ended: Ended) -> anyhow::Result<Exit> {
         .compress_journal()
         .context("compressing the journal")?;
     if verdict.valid == Validity::Valid {
-        plan.folder.drop_node_data();
+        plan.folder.drop_node_data(&plan.found.description.data);
         if verdict.anomaly_counts.is_empty() {
             plan.folder.drop_evidence();
         }

@@ -9,6 +9,8 @@ pub use file::SuiteError;
 use std::path::Path;
 use std::time::Duration;
 
+use plimsoll_broker::small_file;
+
 /// The suite that is used when none is given.
 pub const BUILT_IN: &str = include_str!("../../../suites/nightly.toml");
 pub const BUILT_IN_NAME: &str = "nightly (built in)";
@@ -67,8 +69,8 @@ impl Suite {
             None => (BUILT_IN_NAME.to_owned(), BUILT_IN.to_owned()),
             Some(path) => {
                 let name = path.display().to_string();
-                let text = std::fs::read_to_string(path)
-                    .map_err(|e| SuiteError(format!("suite {name}: {e}")))?;
+                let text =
+                    small_file::read(path).map_err(|e| SuiteError(format!("suite {name}: {e}")))?;
                 (name, text)
             }
         };

@@ -34,13 +34,13 @@ fn yes() -> bool {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RawPorts {
-    pub client: u16,
+    pub client: Spanned<u16>,
     #[serde(default)]
-    pub replication: Option<u16>,
+    pub replication: Option<Spanned<u16>>,
     #[serde(default)]
-    pub controller: Option<u16>,
+    pub controller: Option<Spanned<u16>>,
     #[serde(default)]
-    pub admin: Option<u16>,
+    pub admin: Option<Spanned<u16>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -56,24 +56,20 @@ pub struct RawLimits {
 #[serde(deny_unknown_fields)]
 pub struct RawNode {
     #[serde(default)]
-    pub prepare: Vec<Vec<Spanned<String>>>,
-    pub command: Vec<Spanned<String>>,
+    pub prepare: Vec<Spanned<Vec<Spanned<String>>>>,
+    pub command: Spanned<Vec<Spanned<String>>>,
     #[serde(default)]
     pub optional: Vec<RawOptional>,
     #[serde(default)]
     pub env: BTreeMap<String, Spanned<String>>,
-    #[serde(default = "data")]
-    pub data: String,
+    #[serde(default)]
+    pub data: Option<Spanned<String>>,
     #[serde(default)]
     pub partition: Option<Spanned<String>>,
     #[serde(default)]
     pub stop: Option<Spanned<String>>,
     #[serde(default)]
     pub logs: Vec<String>,
-}
-
-fn data() -> String {
-    "data".to_owned()
 }
 
 #[derive(Deserialize)]
