@@ -62,16 +62,41 @@ pub fn explain(error: &anyhow::Error) -> Exit {
             Exit::Valid
         };
     }
-    say!("plimsoll: {error:#}");
+    say!("plimsoll: {}", sentence(error));
     match error.downcast_ref::<BrokerError>() {
         Some(BrokerError::Usage(_)) => Exit::Usage,
         _ => Exit::TestBed,
     }
 }
 
+/// The error and its causes; errors that name their cause themselves do not have it twice.
+fn sentence(error: &anyhow::Error) -> String {
+    let mut causes = error.chain().map(ToString::to_string);
+    let first = causes.next().unwrap_or_default();
+    causes.fold(first, |said, cause| match said.ends_with(&cause) {
+        true => said,
+        false => format!("{said}: {cause}"),
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Exit;
+    use super::{BrokerError, Exit, sentence};
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let source = std::io::Error::other("nobody is there");
+        let listen = BrokerError::Listen {
+            plane: "clients",
+            addr: "127.0.0.1:1".to_owned(),
+            source,
+        };
+        let error = anyhow::Error::new(listen).context("starting the broker");
+        assert_eq!(
+            sentence(&error),
+            "starting the broker: cannot listen on 127.0.0.1:1 for clients: nobody is there"
+        );
+    }
 
     #[test]
     fn every_class_of_outcome_has_its_own_code() {

@@ -70,8 +70,27 @@ fn every_usage_error_says_what_to_do_and_ends_with_64() {
     usage_error("scenario nowhere", "rolling-restart");
     usage_error("compare --acks 1 --acks 7", "acks");
     usage_error("compare --runs many", "--runs");
+    usage_error("compare --nope 1", "--nope is no option");
+    usage_error("compare --min-runs 5 --runs 2", "--min-runs 5");
     usage_error("check x --model toaster", "cas-register");
     usage_error("convert x y.edn --from yaml", "etcd");
+}
+
+#[test]
+fn a_usage_error_ends_with_the_usage_of_what_was_called() {
+    for (line, usage) in [
+        ("test --nodes 2", "plimsoll test [OPTIONS]"),
+        ("compare --nodes 2", "plimsoll compare [OPTIONS]"),
+        ("compare --runs many", "plimsoll compare [OPTIONS]"),
+        ("soak nowhere.toml", "plimsoll soak [OPTIONS] [SUITE.toml]"),
+        (
+            "soak --resume nowhere",
+            "plimsoll soak [OPTIONS] [SUITE.toml]",
+        ),
+        ("scenario nowhere", "plimsoll scenario <NAME> [OPTIONS]"),
+    ] {
+        usage_error(line, &format!("Usage: {usage}"));
+    }
 }
 
 #[test]

@@ -72,7 +72,9 @@ pub fn response(header: &Header, response: ClientResponse) -> Encoded {
         ClientResponse::DescribeLogDirs(answer) => {
             frame(header, &describe_log_dirs::encode(answer))
         }
-        ClientResponse::ElectLeaders(results) => frame(header, &elect_leaders::encode(results)),
+        ClientResponse::ElectLeaders(answer) => {
+            frame(header, &elect_leaders::encode(header.version, answer))
+        }
         ClientResponse::AlterConfigs(results) => {
             frame(header, &incremental_alter_configs::encode(results))
         }

@@ -25,8 +25,8 @@ use self::core_loop::{CoreHandle, Ended};
 use self::wiring::Wiring;
 use crate::core::ids::NodeId;
 use crate::core::seam::Input;
-use crate::storage::StorageError;
 use crate::storage::recovery;
+use crate::storage::{Doing, StorageError};
 
 const LOCK_TRIES: u32 = 40;
 const LOCK_RETRY: std::time::Duration = std::time::Duration::from_millis(50);
@@ -216,12 +216,9 @@ async fn bind(plane: &'static str, addr: &str) -> Result<TcpListener, BrokerErro
 /// Two brokers on one data directory would ruin it; the lock goes with the process, which the
 /// system may still be burying when a supervisor starts the next.
 async fn lock(dir: &std::path::Path) -> Result<std::fs::File, BrokerError> {
-    let system = |source| BrokerError::System {
-        what: "create the data directory",
-        source,
-    };
-    std::fs::create_dir_all(dir).map_err(system)?;
-    let file = std::fs::File::create(dir.join("lock")).map_err(system)?;
+    std::fs::create_dir_all(dir).doing("create the data directory", dir)?;
+    let path = dir.join("lock");
+    let file = std::fs::File::create(&path).doing("create", &path)?;
     for _ in 0..LOCK_TRIES {
         if file.try_lock().is_ok() {
             return Ok(file);
@@ -234,10 +231,6 @@ async fn lock(dir: &std::path::Path) -> Result<std::fs::File, BrokerError> {
 /// A data directory belongs to one node: another's would bring a stranger's vote and records.
 fn claim(dir: &std::path::Path, node: NodeId) -> Result<(), BrokerError> {
     let path = dir.join("node-id");
-    let system = |source| BrokerError::System {
-        what: "write the data directory's node id",
-        source,
-    };
     match std::fs::read_to_string(&path) {
         Ok(owner) if owner.trim() == node.to_string() => Ok(()),
         Ok(owner) => Err(BrokerError::Usage(format!(
@@ -245,7 +238,7 @@ fn claim(dir: &std::path::Path, node: NodeId) -> Result<(), BrokerError> {
             dir.display(),
             owner.trim()
         ))),
-        Err(_) => std::fs::write(&path, node.to_string()).map_err(system),
+        Err(_) => Ok(std::fs::write(&path, node.to_string()).doing("write", &path)?),
     }
 }
 

@@ -34,7 +34,7 @@ pub struct StorageError {
 }
 
 /// Says of an IO error what was being done.
-trait Doing<T> {
+pub(crate) trait Doing<T> {
     fn doing(self, what: &'static str, path: &Path) -> Result<T, StorageError>;
 }
 

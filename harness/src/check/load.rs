@@ -1,7 +1,8 @@
 //! Stored histories: JSON lines, EDN or an etcd log, plain or zstd.
 //!
 //! Compression and format are told by the first bytes, not by the name. Memory
-//! stays bounded on hostile files. `-` stands for stdin.
+//! stays bounded on hostile files. `-` stands for stdin; other pipes and devices are
+//! refused, but for those that the shell has opened (`/dev/fd`).
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -103,7 +104,21 @@ pub(super) fn stored_at(path: &Path) -> PathBuf {
     }
 }
 
+/// A pipe that nobody writes to is waited for without an end, already when it is opened. The links
+/// of `/dev/fd`, such as a shell gives, are open already.
+fn can_end(path: &Path) -> io::Result<bool> {
+    let open_already = path.as_os_str() == "-"
+        || path.as_os_str() == "/dev/stdin"
+        || path.starts_with("/dev/fd")
+        || path.starts_with("/proc/self/fd");
+    Ok(open_already || std::fs::metadata(path)?.is_file())
+}
+
 pub(super) fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
+    if !can_end(path)? {
+        let why = "it is no regular file; a stream is given as standard input, which is called -";
+        return Err(io::Error::other(why));
+    }
     let source: Box<dyn Read + Send> = match path.as_os_str() == "-" {
         true => Box::new(io::stdin()),
         false => Box::new(File::open(path)?),

@@ -101,8 +101,8 @@ fn concluded(
             max_rss_kib: 0,
         },
         End::OverTime(limit) => failed(format!(
-            "it was killed: not over after its limit of {} s; {complained}",
-            limit.as_secs()
+            "it was killed: not over after its limit of {}; {complained}",
+            humantime::format_duration(*limit)
         )),
         End::Ended(how) => match serde_json::from_slice(said) {
             Ok(verdict) => Finished {
@@ -191,7 +191,7 @@ mod tests {
     fn a_run_over_its_limit_is_killed_and_one_that_is_not_wanted_as_well() {
         let start = Instant::now();
         match run_script("exec sleep 1000", Duration::from_millis(50), false).outcome {
-            Outcome::Failed(why) => assert!(why.contains("its limit"), "{why}"),
+            Outcome::Failed(why) => assert!(why.contains("its limit of 50ms"), "{why}"),
             other => panic!("{other:?}"),
         }
         let abandoned = run_script("exec sleep 1000", PATIENT, true);

@@ -23,10 +23,23 @@ pub struct Invocation {
 
 /// The command whose options `test` has.
 pub fn test_command() -> Command {
+    let called = std::env::args().nth(1).unwrap_or_default();
     let command = Command::new("plimsoll test")
+        .override_usage(usage_of(&called))
         .no_binary_name(true)
         .max_term_width(100);
     TestArgs::augment_args(command)
+}
+
+/// How the subcommand that was called is used: others than `test` have its options too, and a
+/// mistake in them ends with their own usage.
+fn usage_of(called: &str) -> &'static str {
+    match called {
+        "compare" => "plimsoll compare [OPTIONS]",
+        "soak" => "plimsoll soak [OPTIONS] [SUITE.toml]",
+        "scenario" => "plimsoll scenario <NAME> [OPTIONS]",
+        _ => "plimsoll test [OPTIONS]",
+    }
 }
 
 impl Invocation {

@@ -94,7 +94,9 @@ impl Comparison {
             .filter(|o| !o.varies(&axes))
             .map(|o| o.word.clone())
             .collect();
-        let count: usize = axes.iter().map(|(_, values)| values.len()).product();
+        let count = axes.iter().fold(1_usize, |count, (_, values)| {
+            count.saturating_mul(values.len())
+        });
         if count > CELLS_MAX {
             return Err(usage(&format!(
                 "{count} cells are too many; repeat fewer options"
@@ -143,9 +145,13 @@ fn tokenize(command: &Command, words: &[String]) -> Result<Vec<Given>, clap::Err
         };
         let known = command
             .get_arguments()
-            .find(|arg| arg.get_long() == Some(name));
-        let separate = known
-            .is_some_and(|arg| arg.get_action().takes_values() && !arg.is_require_equals_set());
+            .find(|arg| arg.get_long() == Some(name))
+            .ok_or_else(|| {
+                usage(&format!(
+                    "--{name} is no option; `plimsoll compare --help` has all of them"
+                ))
+            })?;
+        let separate = known.get_action().takes_values() && !known.is_require_equals_set();
         let value = match (attached, separate) {
             (Some(value), _) => value,
             (None, true) => words
@@ -253,6 +259,17 @@ mod tests {
     }
 
     #[test]
+    fn more_cells_than_can_be_counted_are_too_many() {
+        let flags = test_command();
+        let names = flags.get_arguments().filter_map(clap::Arg::get_long);
+        let names: Vec<&str> = names.filter(|name| *name != "help").collect();
+        let each = |name: &&str| (0..9).map(|n| format!("--{name}={n}")).collect::<Vec<_>>();
+        let words: Vec<String> = names.iter().flat_map(each).collect();
+        let error = Comparison::parse(&words, 4).expect_err("9^30").to_string();
+        assert!(error.contains("cells are too many"), "{error}");
+    }
+
+    #[test]
     fn without_repeats_there_is_one_cell() {
         assert_eq!(parse("--acks 1").expect("sound").cells.len(), 1);
     }
@@ -263,6 +280,7 @@ mod tests {
             .expect_err("4 of 3")
             .to_string();
         assert!(error.contains("--min-insync 4"), "{error}");
-        assert!(parse("--no-such 1").is_err());
+        let error = parse("--no-such 1").expect_err("unknown").to_string();
+        assert!(error.contains("--no-such is no option"), "{error}");
     }
 }

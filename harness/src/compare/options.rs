@@ -53,6 +53,7 @@ pub fn split(words: &[String]) -> Result<(Own, Vec<String>), clap::Error> {
         runs_given: false,
     };
     let mut rest = Vec::new();
+    let mut min_runs_given = false;
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let (name, attached) = match word.split_once('=') {
@@ -68,6 +69,15 @@ pub fn split(words: &[String]) -> Result<(Own, Vec<String>), clap::Error> {
             .filter(|value| !value.is_empty())
             .ok_or_else(|| usage(&format!("{name} needs a value")))?;
         own.set(name, &value)?;
+        min_runs_given |= name == "--min-runs";
+    }
+    // A comparison that goes on may have more runs than are given here.
+    let runs_are_known = own.runs_given || own.resume.is_none();
+    if min_runs_given && runs_are_known && own.min_runs > own.runs {
+        return Err(usage(&format!(
+            "--min-runs {} is more than --runs {}, so it is never reached; lower the one or raise the other",
+            own.min_runs, own.runs
+        )));
     }
     Ok((own, rest))
 }
@@ -152,6 +162,8 @@ mod tests {
             "--precision 200%",
             "--precision NaN",
             "--budget soon",
+            "--min-runs 5 --runs 2",
+            "--min-runs 5",
         ] {
             assert!(parse(line).is_err(), "{line}");
         }

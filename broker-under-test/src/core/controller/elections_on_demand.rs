@@ -1,10 +1,14 @@
 //! ElectLeaders: elections that somebody asks for (KIP-460).
 
+use std::collections::BTreeSet;
+
 use super::election::elect;
 use super::{Controller, ControllerEffect, Token};
 use crate::core::errors::ErrorCode;
 use crate::core::ids::{NO_LEADER, TopicPartition};
-use crate::core::messages::elect_leaders::{ElectLeadersRequest, Election, ElectionResult};
+use crate::core::messages::elect_leaders::{
+    ElectLeadersRequest, ElectLeadersResponse, Election, ElectionResult,
+};
 use crate::core::messages::peer::PeerResponse;
 use crate::core::metadata::{Image, Partition};
 
@@ -12,7 +16,7 @@ use crate::core::metadata::{Image, Partition};
 type Refusal = (ErrorCode, String);
 
 impl Controller {
-    /// Where all partitions are asked for, those that need no election are left out of the answer.
+    /// Each partition is answered once. Where all are asked for, those that need no election are left out of the answer.
     pub(super) fn elect_leaders(
         &mut self,
         token: Token,
@@ -24,7 +28,11 @@ impl Controller {
             .partitions
             .unwrap_or_else(|| self.image.partitions().map(|(tp, _, _)| tp).collect());
         let mut results = Vec::new();
+        let mut answered = BTreeSet::new();
         for tp in wanted {
+            if !answered.insert(tp.clone()) {
+                continue;
+            }
             let outcome = self.elect_one(&tp, request.election, fx);
             let (error, message) = match outcome {
                 Ok(()) => (ErrorCode::NONE, None),
@@ -34,7 +42,12 @@ impl Controller {
                 results.push(ElectionResult { tp, error, message });
             }
         }
-        self.reply_when_committed(token, PeerResponse::ElectLeaders(results));
+        let error = match request.election {
+            Election::Unknown(_) => ErrorCode::INVALID_REQUEST,
+            Election::Preferred | Election::Unclean => ErrorCode::NONE,
+        };
+        let response = ElectLeadersResponse { error, results };
+        self.reply_when_committed(token, PeerResponse::ElectLeaders(response));
     }
 
     fn elect_one(
@@ -50,10 +63,16 @@ impl Controller {
         let next = match election {
             Election::Preferred => prefer(&self.image, partition)?,
             Election::Unclean => revive(&self.image, partition)?,
+            Election::Unknown(kind) => return Err(unknown(kind)),
         };
         self.change_partitions(vec![(tp.clone(), next)], fx);
         Ok(())
     }
+}
+
+fn unknown(kind: i8) -> Refusal {
+    let message = format!("There is no election of type {kind}; 0 is preferred, 1 is unclean.");
+    (ErrorCode::INVALID_REQUEST, message)
 }
 
 /// The partition led by its first replica.

@@ -10,7 +10,7 @@ use super::delete_topics::{DeleteTopicResult, DeleteTopicsRequest};
 use super::describe::{
     ClusterDescription, DescribeClusterRequest, DescribeLogDirsRequest, LogDirDescription,
 };
-use super::elect_leaders::{ElectLeadersRequest, ElectionResult};
+use super::elect_leaders::{ElectLeadersRequest, ElectLeadersResponse};
 use super::fetch::{FetchRequest, FetchResponse};
 use crate::core::errors::ErrorCode;
 use crate::core::ids::{Addr, NodeId, TopicId, TopicPartition};
@@ -77,7 +77,7 @@ pub enum ClientResponse {
     /// The log directory of this node.
     DescribeLogDirs(LogDirDescription),
     /// One result a partition, in the order of the request.
-    ElectLeaders(Vec<ElectionResult>),
+    ElectLeaders(ElectLeadersResponse),
     /// One result a resource, in the order of the request.
     AlterConfigs(Vec<AlteredResource>),
     /// The cluster as this node knows it.
@@ -134,7 +134,7 @@ pub struct ListOffsetResult {
     pub leader_epoch: i32,
 }
 
-/// How a client names a topic in a Metadata or DeleteTopics request.
+/// How a client names a topic in a Metadata request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum TopicRef {
     /// By name.

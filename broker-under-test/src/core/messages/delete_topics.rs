@@ -2,15 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::client::TopicRef;
 use crate::core::errors::ErrorCode;
 use crate::core::ids::TopicId;
+
+/// One topic as it was asked for: by name, or by id (KIP-516). Both, or neither, is refused.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TopicToDelete {
+    /// Its name, where it was given.
+    pub name: Option<String>,
+    /// Its id, or 0.
+    pub id: TopicId,
+}
 
 /// A DeleteTopics request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeleteTopicsRequest {
     /// Which topics.
-    pub topics: Vec<TopicRef>,
+    pub topics: Vec<TopicToDelete>,
     /// How long it may take, milliseconds.
     pub timeout_ms: u64,
 }

@@ -23,6 +23,17 @@ pub enum Election {
     Preferred,
     /// Any live replica, where nobody leads.
     Unclean,
+    /// None that is known, by its number; it is answered, and nobody is elected.
+    Unknown(i8),
+}
+
+/// What became of an [`ElectLeadersRequest`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ElectLeadersResponse {
+    /// Why not, where the request as a whole is refused.
+    pub error: ErrorCode,
+    /// One result a partition.
+    pub results: Vec<ElectionResult>,
 }
 
 /// What became of one partition of an [`ElectLeadersRequest`].

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::client::{CreateTopicResult, CreateTopicsRequest};
 use super::configs::{AlterConfigsRequest, AlteredResource};
 use super::delete_topics::{DeleteTopicResult, DeleteTopicsRequest};
-use super::elect_leaders::{ElectLeadersRequest, ElectionResult};
+use super::elect_leaders::{ElectLeadersRequest, ElectLeadersResponse};
 use super::fetch::{FetchRequest, FetchResponse};
 use crate::core::errors::ErrorCode;
 use crate::core::ids::{Addr, NodeId, TopicId, TopicPartition};
@@ -102,7 +102,7 @@ pub enum PeerResponse {
     /// One result a resource.
     AlterConfigs(Vec<AlteredResource>),
     /// One result a partition.
-    ElectLeaders(Vec<ElectionResult>),
+    ElectLeaders(ElectLeadersResponse),
     /// This node does not lead the quorum.
     NotController {
         /// Who does, where known.

@@ -44,7 +44,7 @@ impl Kind {
 
     fn takes(self, value: &str) -> bool {
         match self {
-            Self::Boolean => value.parse::<bool>().is_ok(),
+            Self::Boolean => boolean(value).is_some(),
             Self::Word(words) => words.contains(&value),
             Self::Int(least) => value.parse::<i32>().is_ok_and(|n| n >= least),
             Self::Long(least) => value.parse::<i64>().is_ok_and(|n| n >= least),
@@ -64,6 +64,11 @@ impl Kind {
             Self::List(words) => format!("some of {}", words.join(", ")),
         }
     }
+}
+
+/// Case does not matter, as in Kafka.
+fn boolean(value: &str) -> Option<bool> {
+    value.trim().to_ascii_lowercase().parse().ok()
 }
 
 /// One setting of topics.
@@ -192,7 +197,7 @@ pub fn resolve(
             .and_then(|value| value.parse().ok())
             .unwrap_or(defaults.min_insync_replicas),
         unclean_leader_election: own("unclean.leader.election.enable")
-            .and_then(|value| value.parse().ok())
+            .and_then(boolean)
             .unwrap_or(defaults.unclean_leader_election),
         flush_every_batch: own("flush.messages").map_or(defaults.flush_every_batch, |value| {
             value.parse() == Ok(1_i64)
@@ -225,6 +230,16 @@ mod tests {
             let (error, message) = check(name, value).unwrap_err();
             assert_eq!(error, ErrorCode::INVALID_CONFIG);
             assert!(message.contains(name), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_boolean_may_be_written_in_capitals() {
+        for (value, wanted) in [("TRUE", true), ("True", true), ("FALSE", false)] {
+            let name = "unclean.leader.election.enable".to_owned();
+            let overrides = [(name, value.to_owned())].into();
+            let resolved = resolve(&overrides, &TopicDefaults::default()).unwrap();
+            assert_eq!(resolved.unclean_leader_election, wanted, "{value}");
         }
     }
 

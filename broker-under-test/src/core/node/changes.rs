@@ -3,10 +3,10 @@
 
 use super::{Asker, CallContext, Node, reply};
 use crate::core::errors::ErrorCode;
-use crate::core::messages::client::{ClientResponse, CreateTopicResult, TopicRef};
+use crate::core::messages::client::{ClientResponse, CreateTopicResult};
 use crate::core::messages::configs::AlteredResource;
 use crate::core::messages::delete_topics::DeleteTopicResult;
-use crate::core::messages::elect_leaders::ElectionResult;
+use crate::core::messages::elect_leaders::{ElectLeadersResponse, ElectionResult};
 use crate::core::messages::peer::{PeerRequest, PeerResponse};
 use crate::core::messages::{ClientRequest, Response};
 use crate::core::seam::{Broken, Output};
@@ -155,17 +155,11 @@ fn timed_out(request: &PeerRequest) -> Option<ClientResponse> {
             ClientResponse::CreateTopics(failed.collect())
         }
         PeerRequest::DeleteTopics(request) => {
-            let failed = request.topics.iter().map(|topic| {
-                let (name, id) = match topic {
-                    TopicRef::Name(name) => (Some(name.clone()), 0),
-                    TopicRef::Id(id) => (None, *id),
-                };
-                DeleteTopicResult {
-                    name,
-                    id,
-                    error,
-                    message: message(),
-                }
+            let failed = request.topics.iter().map(|topic| DeleteTopicResult {
+                name: topic.name.clone(),
+                id: topic.id,
+                error,
+                message: message(),
             });
             ClientResponse::DeleteTopics(failed.collect())
         }
@@ -187,7 +181,10 @@ fn timed_out(request: &PeerRequest) -> Option<ClientResponse> {
                 error,
                 message: message(),
             });
-            ClientResponse::ElectLeaders(failed.collect())
+            ClientResponse::ElectLeaders(ElectLeadersResponse {
+                error,
+                results: failed.collect(),
+            })
         }
         _ => return None,
     })

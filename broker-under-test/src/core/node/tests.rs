@@ -6,11 +6,11 @@ use super::*;
 use crate::core::bugs::Bugs;
 use crate::core::config::{Timers, TopicDefaults};
 use crate::core::messages::ClientResponse;
-use crate::core::messages::client::{CreateTopicsRequest, NewTopic, ProduceRequest, TopicRef};
+use crate::core::messages::client::{CreateTopicsRequest, NewTopic, ProduceRequest};
 use crate::core::messages::configs::{
     AlterConfigsRequest, ConfigChange, ConfigSource, DescribeConfigsRequest, Resource, TOPIC,
 };
-use crate::core::messages::delete_topics::DeleteTopicsRequest;
+use crate::core::messages::delete_topics::{DeleteTopicsRequest, TopicToDelete};
 use crate::core::messages::describe::DescribeClusterRequest;
 use crate::core::messages::elect_leaders::{ElectLeadersRequest, Election};
 use crate::core::messages::fetch::{FetchPartition, FetchRequest};
@@ -164,13 +164,21 @@ impl Bench {
         self.answers.remove(&conn).unwrap()
     }
 
-    fn delete(&mut self, topic: TopicRef) -> ErrorCode {
+    fn delete(&mut self, topic: TopicToDelete) -> ErrorCode {
+        let errors = self.delete_all(vec![topic]);
+        assert_eq!(errors.len(), 1);
+        errors[0]
+    }
+
+    fn delete_all(&mut self, topics: Vec<TopicToDelete>) -> Vec<ErrorCode> {
         let request = DeleteTopicsRequest {
-            topics: vec![topic],
+            topics,
             timeout_ms: 5_000,
         };
         match self.answer_to(ClientRequest::DeleteTopics(request)) {
-            ClientResponse::DeleteTopics(results) => results[0].error,
+            ClientResponse::DeleteTopics(results) => {
+                results.iter().map(|result| result.error).collect()
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -217,8 +225,10 @@ impl Bench {
             timeout_ms: 5_000,
         };
         match self.answer_to(ClientRequest::ElectLeaders(request)) {
-            ClientResponse::ElectLeaders(results) => {
-                results.iter().map(|result| result.error).collect()
+            ClientResponse::ElectLeaders(answer) => {
+                let invalid = matches!(election, Election::Unknown(_));
+                assert_eq!(answer.error == ErrorCode::INVALID_REQUEST, invalid);
+                answer.results.iter().map(|result| result.error).collect()
             }
             other => panic!("{other:?}"),
         }
@@ -232,8 +242,32 @@ fn topic() -> Resource {
     }
 }
 
-fn by_name() -> TopicRef {
-    TopicRef::Name("log".to_owned())
+fn by_name() -> TopicToDelete {
+    TopicToDelete {
+        name: Some("log".to_owned()),
+        id: 0,
+    }
+}
+
+fn by_id(id: u128) -> TopicToDelete {
+    TopicToDelete { name: None, id }
+}
+
+#[test]
+fn a_topic_that_is_asked_for_twice_or_in_two_ways_is_refused_once_and_stays() {
+    let mut bench = Bench::new();
+    let id = bench.begun[0].1;
+    let invalid = ErrorCode::INVALID_REQUEST;
+    let named = |id| TopicToDelete { id, ..by_name() };
+    assert_eq!(bench.delete(named(id)), invalid);
+    assert_eq!(bench.delete(named(id + 1)), invalid);
+    assert_eq!(bench.delete(by_id(0)), invalid);
+    assert_eq!(bench.delete_all(vec![by_name(), by_name()]), [invalid]);
+    assert_eq!(bench.delete_all(vec![by_id(id), by_id(id)]), [invalid]);
+    let both = vec![by_name(), by_id(id)];
+    assert_eq!(bench.delete_all(both), [invalid, invalid]);
+    assert!(bench.removed.is_empty() && !bench.node.replicas.is_empty());
+    assert_eq!(bench.delete(by_name()), ErrorCode::NONE);
 }
 
 #[test]
@@ -278,11 +312,8 @@ fn producers_and_long_polls_of_a_deleted_topic_are_told_that_it_is_gone() {
 fn a_topic_of_the_same_name_begins_a_log_of_its_own_id() {
     let mut bench = Bench::new();
     let first = bench.begun[0].1;
-    assert_eq!(bench.delete(TopicRef::Id(first)), ErrorCode::NONE);
-    assert_eq!(
-        bench.delete(TopicRef::Id(first)),
-        ErrorCode::UNKNOWN_TOPIC_ID
-    );
+    assert_eq!(bench.delete(by_id(first)), ErrorCode::NONE);
+    assert_eq!(bench.delete(by_id(first)), ErrorCode::UNKNOWN_TOPIC_ID);
     let unknown = ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
     assert_eq!(bench.delete(by_name()), unknown);
     bench.create(NewTopic {
@@ -364,7 +395,11 @@ fn an_election_of_a_leader_that_leads_is_not_needed_and_left_out_where_all_are_a
     for election in [Election::Preferred, Election::Unclean] {
         assert_eq!(bench.elect(election, Some(vec![log()])), [not_needed]);
         assert_eq!(bench.elect(election, None), []);
+        let twice = Some(vec![log(), log()]);
+        assert_eq!(bench.elect(election, twice), [not_needed]);
     }
+    let no_such_kind = bench.elect(Election::Unknown(9), Some(vec![log()]));
+    assert_eq!(no_such_kind, [ErrorCode::INVALID_REQUEST]);
     let nowhere = TopicPartition::new("nowhere", 0);
     let unknown = ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
     assert_eq!(

@@ -5,8 +5,7 @@ use kafka_protocol::messages::{DeleteTopicsResponse, TopicName};
 use kafka_protocol::protocol::StrBytes;
 use uuid::Uuid;
 
-use crate::core::messages::client::TopicRef;
-use crate::core::messages::delete_topics::{DeleteTopicResult, DeleteTopicsRequest};
+use crate::core::messages::delete_topics::{DeleteTopicResult, DeleteTopicsRequest, TopicToDelete};
 use crate::kafka::decode::millis;
 use crate::kafka::reader::{Reader, WireError};
 
@@ -16,12 +15,13 @@ pub(in crate::kafka) fn decode(
 ) -> Result<DeleteTopicsRequest, WireError> {
     let topics = reader.array("topics", |reader| {
         if version < 6 {
-            return reader.string("a topic's name").map(TopicRef::Name);
+            let name = Some(reader.string("a topic's name")?);
+            return Ok(TopicToDelete { name, id: 0 });
         }
         let name = reader.nullable_string("a topic's name")?;
         let id = reader.u128("a topic's id")?;
         reader.tags()?;
-        Ok(name.map_or(TopicRef::Id(id), TopicRef::Name))
+        Ok(TopicToDelete { name, id })
     })?;
     Ok(DeleteTopicsRequest {
         topics,

@@ -1,11 +1,11 @@
 //! ElectLeaders (key 43).
 
 use kafka_protocol::messages::elect_leaders_response::{PartitionResult, ReplicaElectionResult};
-use kafka_protocol::messages::{ElectLeadersResponse, TopicName};
+use kafka_protocol::messages::{self, TopicName};
 use kafka_protocol::protocol::StrBytes;
 
 use super::partitions_or_all;
-use crate::core::messages::elect_leaders::{ElectLeadersRequest, Election, ElectionResult};
+use crate::core::messages::elect_leaders::{ElectLeadersRequest, ElectLeadersResponse, Election};
 use crate::kafka::decode::millis;
 use crate::kafka::encode::by_topic;
 use crate::kafka::reader::{Reader, WireError};
@@ -22,7 +22,7 @@ pub(in crate::kafka) fn decode(
     let election = match kind {
         0 => Election::Preferred,
         1 => Election::Unclean,
-        other => return Err(WireError::Value("the kind of election", i64::from(other))),
+        other => Election::Unknown(other),
     };
     Ok(ElectLeadersRequest {
         election,
@@ -31,9 +31,12 @@ pub(in crate::kafka) fn decode(
     })
 }
 
-pub(in crate::kafka) fn encode(results: Vec<ElectionResult>) -> ElectLeadersResponse {
+pub(in crate::kafka) fn encode(
+    version: i16,
+    response: ElectLeadersResponse,
+) -> messages::ElectLeadersResponse {
     let topics = by_topic(
-        results,
+        response.results,
         |result| &result.tp.topic,
         |result| {
             PartitionResult::default()
@@ -47,5 +50,10 @@ pub(in crate::kafka) fn encode(results: Vec<ElectionResult>) -> ElectLeadersResp
             .with_topic(TopicName(StrBytes::from_string(name)))
             .with_partition_result(partitions)
     });
-    ElectLeadersResponse::default().with_replica_election_results(topics.collect())
+    let answer =
+        messages::ElectLeadersResponse::default().with_replica_election_results(topics.collect());
+    match version {
+        1.. => answer.with_error_code(response.error.0),
+        _ => answer,
+    }
 }

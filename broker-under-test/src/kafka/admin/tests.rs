@@ -12,13 +12,12 @@ use kafka_protocol::protocol::{Encodable, StrBytes};
 
 use crate::core::errors::ErrorCode;
 use crate::core::ids::TopicPartition;
-use crate::core::messages::client::TopicRef;
 use crate::core::messages::configs::{
     AlteredResource, ConfigSource, DescribedConfig, DescribedResource, Resource, TOPIC,
 };
-use crate::core::messages::delete_topics::DeleteTopicResult;
+use crate::core::messages::delete_topics::{DeleteTopicResult, TopicToDelete};
 use crate::core::messages::describe::{ClusterDescription, LogDirDescription, ReplicaSize};
-use crate::core::messages::elect_leaders::{Election, ElectionResult};
+use crate::core::messages::elect_leaders::{ElectLeadersResponse, Election, ElectionResult};
 use crate::core::messages::{ClientRequest, ClientResponse};
 use crate::kafka::api::Api;
 use crate::kafka::decode::{DecodeError, Decoded, Header, request};
@@ -52,14 +51,19 @@ fn every_version_of_delete_topics_is_read_by_name_and_the_last_also_by_id() {
             .with_name(Some(TopicName(text("log"))));
         let by_id = delete_topics_request::DeleteTopicState::default()
             .with_topic_id(uuid::Uuid::from_u128(5));
+        let by_both = by_name.clone().with_topic_id(uuid::Uuid::from_u128(5));
+        let topic = |name: Option<&str>, id| TopicToDelete {
+            name: name.map(str::to_owned),
+            id,
+        };
         let (body, wanted) = match version {
             6 => (
-                body.with_topics(vec![by_name, by_id]),
-                vec![TopicRef::Name("log".to_owned()), TopicRef::Id(5)],
+                body.with_topics(vec![by_name, by_id, by_both]),
+                vec![topic(Some("log"), 0), topic(None, 5), topic(Some("log"), 5)],
             ),
             _ => (
                 body.with_topic_names(vec![TopicName(text("log"))]),
-                vec![TopicRef::Name("log".to_owned())],
+                vec![topic(Some("log"), 0)],
             ),
         };
         let ClientRequest::DeleteTopics(read) = read(ApiKey::DeleteTopics, version, &body) else {
@@ -197,15 +201,16 @@ fn counts_that_lie_are_refused_in_every_version_of_every_api() {
 }
 
 #[test]
-fn an_election_of_an_unknown_kind_is_refused() {
+fn an_election_of_an_unknown_kind_is_read_so_that_it_can_be_answered() {
     let bytes = [
         0, 43, 0, 1, 0, 0, 0, 1, 0xff, 0xff, 7, 0, 0, 0, 0, 0, 0, 0, 9,
     ];
-    let error = request(Bytes::copy_from_slice(&bytes), &|_| None).unwrap_err();
-    assert!(
-        error.to_string().contains("the kind of election"),
-        "{error}"
-    );
+    match request(Bytes::copy_from_slice(&bytes), &|_| None) {
+        Ok((_, Decoded::Core(ClientRequest::ElectLeaders(read)))) => {
+            assert_eq!(read.election, Election::Unknown(7));
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 fn answers() -> Vec<(Api, ClientResponse)> {
@@ -274,11 +279,14 @@ fn answers() -> Vec<(Api, ClientResponse)> {
         ),
         (
             Api::ElectLeaders,
-            ClientResponse::ElectLeaders(vec![ElectionResult {
-                tp,
-                error: ErrorCode::ELECTION_NOT_NEEDED,
-                message: message(),
-            }]),
+            ClientResponse::ElectLeaders(ElectLeadersResponse {
+                error: ErrorCode::INVALID_REQUEST,
+                results: vec![ElectionResult {
+                    tp,
+                    error: ErrorCode::ELECTION_NOT_NEEDED,
+                    message: message(),
+                }],
+            }),
         ),
     ]
 }

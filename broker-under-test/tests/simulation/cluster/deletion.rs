@@ -1,7 +1,6 @@
 //! A topic goes while a node is down, and one of the same name comes.
 
-use plimsoll_broker::core::messages::client::TopicRef;
-use plimsoll_broker::core::messages::delete_topics::DeleteTopicsRequest;
+use plimsoll_broker::core::messages::delete_topics::{DeleteTopicsRequest, TopicToDelete};
 use plimsoll_broker::core::replica::Replica;
 
 use super::*;
@@ -84,7 +83,10 @@ impl Cluster {
 
 fn deletion() -> DeleteTopicsRequest {
     DeleteTopicsRequest {
-        topics: vec![TopicRef::Name(TOPIC.to_owned())],
+        topics: vec![TopicToDelete {
+            name: Some(TOPIC.to_owned()),
+            id: 0,
+        }],
         timeout_ms: 5_000,
     }
 }

@@ -9,11 +9,10 @@ use plimsoll_broker::core::bugs::Bug;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::options::{Options, combinations, invocation_limit, words};
+use super::options::{CELLS_MAX, Options, combinations, invocation_limit, words};
 use super::{Canary, Cell, Every, Suite};
 use crate::cli::parse_duration;
 
-const CELLS_MAX: usize = 2000;
 const WEIGHT_MAX: u32 = 1000;
 const TRIALS_MAX: u32 = 100;
 const EVERY_DEFAULT: u64 = 20;
@@ -109,12 +108,13 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Suite, SuiteError> {
             return Err(place.error(run.name.span().start, "[[run]] name", &why));
         }
         cells.extend(made);
-    }
-    if cells.len() > CELLS_MAX {
-        return Err(SuiteError(format!(
-            "suite {name}: {} cells are too many; shorten the lists that multiply",
-            cells.len()
-        )));
+        if cells.len() > CELLS_MAX {
+            let why = format!(
+                "with this run there are {} cells, which is too many; shorten the lists that multiply, {CELLS_MAX} cells are the most",
+                cells.len()
+            );
+            return Err(place.error(run.name.span().start, "[[run]]", &why));
+        }
     }
     let canaries = raw
         .canary

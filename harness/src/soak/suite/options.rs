@@ -12,6 +12,8 @@ pub(super) type Options = Table;
 /// Where an option stands, its name, and what is wrong with it.
 pub(super) type OptionError = (usize, String, String);
 
+/// Cells of a suite at most.
+pub(super) const CELLS_MAX: usize = 2000;
 /// What a soak gives each run itself.
 const RESERVED: [&str; 3] = ["seed", "out", "format"];
 /// Beside the time that the options permit: to start, to read everything, to judge.
@@ -30,19 +32,23 @@ pub(super) struct Chosen {
 /// run's scenario sets is closer to the run than what the suite sets for all.
 pub(super) fn combinations(all: &Options, own: &Options) -> Result<Vec<Chosen>, OptionError> {
     let mut combined = Vec::new();
-    for chosen in multiplied(vec![Chosen::default()], own.iter())? {
+    for chosen in multiplied(vec![Chosen::default()], own.iter(), CELLS_MAX)? {
         let staged = chosen.scenario_options();
         let further = all
             .iter()
             .filter(|(name, _)| !own.contains_key(*name) && !staged.contains(*name));
-        combined.extend(multiplied(vec![chosen], further)?);
+        let room = CELLS_MAX.saturating_sub(combined.len());
+        combined.extend(multiplied(vec![chosen], further, room)?);
     }
     Ok(combined)
 }
 
+/// There are at most as many as there is `room` for: lists multiply beyond all memory, so they
+/// are counted before they do.
 fn multiplied<'a>(
     mut all: Vec<Chosen>,
     options: impl Iterator<Item = (&'a String, &'a toml::Spanned<toml::Value>)>,
+    room: usize,
 ) -> Result<Vec<Chosen>, OptionError> {
     for (name, given) in options {
         let at = given.span().start;
@@ -53,6 +59,13 @@ fn multiplied<'a>(
         };
         if values.is_empty() {
             return Err(broken("the list is empty".to_owned()));
+        }
+        let count = all.len().saturating_mul(values.len());
+        if listed && count > room {
+            let above = CELLS_MAX.saturating_sub(room).saturating_add(count);
+            return Err(broken(format!(
+                "with this list there are {above} cells or more, which is too many; shorten the lists that multiply, {CELLS_MAX} cells are the most"
+            )));
         }
         let values = values
             .into_iter()

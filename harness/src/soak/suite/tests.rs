@@ -131,3 +131,39 @@ fn a_bad_value_is_an_error_with_file_line_and_field() {
     }
     assert!(error_of("title='t'\n").contains("[[run]]"));
 }
+
+#[test]
+fn lists_are_counted_before_they_multiply() {
+    let hundred = (2..102).collect::<Vec<u32>>();
+    let list = |option: &str| format!("{option}={hundred:?}\n");
+    let own: String = [
+        "concurrency",
+        "partitions",
+        "rate",
+        "retries",
+        "settle-limit",
+    ]
+    .map(list)
+    .concat();
+    let error = error_of(&format!("[[run]]\nname='a'\n[run.test]\n{own}"));
+    assert!(
+        error.starts_with("suite mine.toml, line 5: ") && error.contains("10000 cells or more"),
+        "{error}"
+    );
+    // Of the suite as a whole and of a run, each within bounds by itself.
+    let (of_all, of_run) = (list("rate"), list("concurrency"));
+    let error = error_of(&format!(
+        "[test]\n{of_all}[[run]]\nname='a'\n[run.test]\n{of_run}"
+    ));
+    assert!(
+        error.starts_with("suite mine.toml, line 2: ") && error.contains("cells or more"),
+        "{error}"
+    );
+    // Of many runs.
+    let run = |n: u32| {
+        let fifty: Vec<u32> = (2..52).collect();
+        format!("[[run]]\nname='{n}'\n[run.test]\nconcurrency={fifty:?}\n")
+    };
+    let error = error_of(&(0..50).map(run).collect::<String>());
+    assert!(error.contains("2050 cells"), "{error}");
+}

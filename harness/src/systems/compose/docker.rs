@@ -13,6 +13,10 @@ use serde_json::Value;
 /// An image may have to be built or fetched first.
 const UP_MAX: Duration = Duration::from_secs(900);
 const CALL_MAX: Duration = Duration::from_secs(90);
+/// An engine that is there tells its version at once.
+const ENGINE_MAX: Duration = Duration::from_secs(30);
+/// Of what a command said before it failed.
+const LAST_LINES: usize = 5;
 /// Which of a file's clusters is meant; a file without profiles does not mind.
 const PROFILES: &str = "COMPOSE_PROFILES";
 const PROFILE_DEFAULT: &str = "builtin";
@@ -113,6 +117,23 @@ impl Compose {
     }
 }
 
+/// Why no containers can be started, in a sentence, where no engine answers: compose itself would
+/// say it in a page.
+pub fn engine_answers() -> anyhow::Result<()> {
+    let mut command = Command::new("docker");
+    command.args(["version", "--format", "{{.Server.Version}}"]);
+    let Err(error) = run(command, "docker version", ENGINE_MAX) else {
+        return Ok(());
+    };
+    let place = match std::env::var("DOCKER_HOST") {
+        Ok(host) if !host.is_empty() => format!("at DOCKER_HOST={host}"),
+        _ => "at docker's default address, since DOCKER_HOST is not set".to_owned(),
+    };
+    bail!(
+        "no Docker engine answers {place}; start one (systemctl start docker, or dockerd), or set DOCKER_HOST to where one listens ({error:#})"
+    )
+}
+
 /// Calls the docker command.
 pub fn docker(words: &[&str]) -> anyhow::Result<Output> {
     let mut command = Command::new("docker");
@@ -200,16 +221,27 @@ fn run(mut command: Command, what: &str, within: Duration) -> anyhow::Result<Out
     let died = |_| anyhow!("{what}: its output could not be read");
     let (stdout, stderr) = (stdout.map_err(died)?, stderr.map_err(died)?);
     if !status.success() {
-        bail!(
-            "{what}: {status}: {}",
-            String::from_utf8_lossy(&stderr).trim()
-        );
+        bail!("{what}: {status}: {}", last_lines(&stderr));
     }
     Ok(Output {
         status,
         stdout,
         stderr,
     })
+}
+
+/// The last lines of what was said; indented ones, such as the calls of a traceback, only where
+/// there are no others.
+fn last_lines(said: &[u8]) -> String {
+    let said = String::from_utf8_lossy(said);
+    let spoken: Vec<&str> = said
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let mut telling = spoken.clone();
+    telling.retain(|line| !line.starts_with([' ', '\t']) && !line.starts_with("Traceback"));
+    let lines = if telling.is_empty() { spoken } else { telling };
+    lines[lines.len().saturating_sub(LAST_LINES)..].join("\n")
 }
 
 fn reader(from: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<Vec<u8>> {
@@ -239,6 +271,20 @@ mod tests {
         );
         assert_eq!(read[0].addr, Some(Ipv4Addr::new(172, 30, 77, 11)));
         assert!(parse(b"{}").is_none());
+    }
+
+    #[test]
+    fn a_traceback_is_told_by_its_last_words() {
+        let said = "Traceback (most recent call last):\n  File \"x.py\", line 7\n    call()\n\
+                    ConnectionRefusedError: refused\n\nDuring handling of it:\n\n  File \"y.py\"\n\
+                    DockerException: nobody is there\n";
+        assert_eq!(
+            last_lines(said.as_bytes()),
+            "ConnectionRefusedError: refused\nDuring handling of it:\nDockerException: nobody is there"
+        );
+        assert_eq!(last_lines(b"  indented\n\n"), "  indented");
+        let many: String = (0..100).map(|n| format!("line {n}\n")).collect();
+        assert!(last_lines(many.as_bytes()).starts_with("line 95\n"));
     }
 
     #[test]

@@ -52,6 +52,7 @@ impl Cluster {
         }
         let file = std::path::absolute(file)?;
         let mut compose = Compose::find(&file, settings)?;
+        docker::engine_answers()?;
         let mut guard = None;
         if compose.containers()?.is_empty() {
             compose = compose.with_project(format!("plimsoll-{}", std::process::id()));
