@@ -7,6 +7,9 @@ use crate::finding::{Finding, Found};
 use crate::history::History;
 use crate::measures::{Measures, measure};
 
+/// The doubt of a run that somebody stopped, for whoever knows more about it.
+pub const STOPPED_EARLY: &str = "the run was stopped before its time";
+
 /// What all checkers found, not yet held against a promise.
 #[derive(Debug, Clone)]
 pub struct Findings {
@@ -59,7 +62,7 @@ fn doubts(facts: &Facts<'_>, measures: &Measures) -> Vec<String> {
         doubts.push("nothing was acknowledged, so nothing was put to the test".to_owned());
     }
     if facts.nemesis_ops().any(|op| op.f == "stopped") {
-        doubts.push("the run was stopped before its time".to_owned());
+        doubts.push(STOPPED_EARLY.to_owned());
     }
     if let Some(settled) = facts.settled.as_ref().filter(|settled| !settled.settled) {
         doubts.push(format!(

@@ -21,7 +21,7 @@ pub mod stream;
 mod verdict;
 
 pub use anomalies::anomaly_names;
-pub use check::{Findings, check};
+pub use check::{Findings, STOPPED_EARLY, check};
 pub use consistency::Consistency;
 pub use facts::faults::FaultWindow;
 pub use finding::Finding;

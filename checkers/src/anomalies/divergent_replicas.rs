@@ -7,7 +7,6 @@
 use super::{Checker, Find, witness};
 use crate::facts::{Facts, FinalLog, Partition};
 use crate::finding::{Finding, Found};
-use crate::history::words::shown;
 use crate::promise::Scope;
 
 pub(super) const CHECKER: Checker = Checker {
@@ -94,7 +93,8 @@ fn report(
     let proved = difference.left != difference.right
         && agrees(ops[0], difference.left)
         && agrees(ops[1], difference.right);
-    let say = |value: Option<i64>| value.map_or("nothing".to_owned(), shown);
+    let say =
+        |value: Option<i64>| value.map_or("nothing".to_owned(), |value| partition.named(value));
     found.add(
         proved,
         Finding {

@@ -14,7 +14,6 @@ use super::{Checker, Find, witness};
 use crate::facts::records::Read;
 use crate::facts::{Facts, Partition};
 use crate::finding::{Finding, Found};
-use crate::history::words::shown;
 use crate::promise::Scope;
 
 pub(super) const CHECKER: Checker = Checker {
@@ -193,7 +192,7 @@ fn scope_of_claims(partition: &Partition<'_>, offset: i64, conflict: &Conflict) 
 }
 
 fn sentence(partition: &Partition<'_>, offset: i64, conflict: &Conflict, values: &[i64]) -> String {
-    let list: Vec<String> = values.iter().map(|&value| shown(value)).collect();
+    let list: Vec<String> = values.iter().map(|&value| partition.named(value)).collect();
     let who = match (conflict.reads.len(), conflict.acks.len()) {
         (2.., _) => "reads show",
         (1, _) => "a read and an acknowledgement place",

@@ -54,13 +54,16 @@ fn absent(
     );
     let proved = witness::acknowledges(ack, partition.key, send.value)
         && !witness::holds(read, partition.key, send.value);
-    let instead = witness::records(read, partition.key)
-        .find(|record| Some(record.0) == send.offset)
-        .map_or(String::new(), |record| {
-            format!("; that offset holds {}", shown(record.1))
-        });
+    let instead =
+        witness::records(read, partition.key).find(|record| Some(record.0) == send.offset);
+    let there = match (instead, send.offset) {
+        (Some(record), _) => format!("; that offset holds {}", partition.named(record.1)),
+        // The barrier was the last record to be written.
+        (None, Some(offset)) if offset > barrier => format!("; the log ends at {barrier}"),
+        (None, _) => String::new(),
+    };
     let sentence = format!(
-        "{} of {} was acknowledged{} and is in no final log below the barrier at offset {barrier}{instead}.",
+        "{} of {} was acknowledged{} and is in no final log{there}.",
         shown(send.value),
         partition.key,
         at_offset(send.offset),

@@ -116,7 +116,7 @@ fn report(
             };
             let how = format!(
                 "{} had been acknowledged at offset {at}",
-                words::shown(send.value)
+                partition.named(send.value)
             );
             (send.ret, at, how)
         }

@@ -8,6 +8,7 @@ use super::final_log::FinalLog;
 use super::holes::{self, Hole};
 use super::ranks::Ranks;
 use super::records::{Barrier, Ended, Event, NEVER, Read, Send, widen};
+use crate::history::words;
 
 /// One partition's tables.
 pub(crate) struct Partition<'h> {
@@ -154,6 +155,23 @@ impl<'h> Partition<'h> {
             return send.kept_at.is_some();
         }
         send.read_at.is_some() || (send.acked() && !send.claims_only())
+    }
+
+    /// A value as a sentence names it. Barriers are the harness's own records, and their values mean
+    /// nothing to anybody.
+    pub(crate) fn named(&self, value: i64) -> String {
+        match self.is_barrier(value) {
+            true => "the barrier".to_owned(),
+            false => words::shown(value),
+        }
+    }
+
+    pub(crate) fn is_barrier(&self, value: i64) -> bool {
+        let sent = self
+            .send_of(value)
+            .is_some_and(|row| self.sends[row].barrier);
+        let known = self.barrier.and_then(|barrier| barrier.value);
+        sent || known == Some(value)
     }
 
     /// The offsets at which the value is known to be, lowest and highest.

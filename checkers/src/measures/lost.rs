@@ -26,6 +26,8 @@ pub struct LostRecord {
     pub node: Option<String>,
     /// What stands at that offset in the end.
     pub instead: Option<i64>,
+    /// Whether that is the barrier, which the harness itself wrote after the faults.
+    pub instead_is_barrier: bool,
     /// Faults (by number) that were on when it was acknowledged.
     pub faults: Vec<u64>,
     /// Where none was on: the fault that was next proved to hold, within [`PROOF_MARGIN_NS`].
@@ -68,15 +70,17 @@ fn record(facts: &Facts<'_>, partition: &Partition<'_>, send: &Send) -> LostReco
         true => Near::find(&facts.windows, ack.time, ack.node.as_deref()),
         false => Near::default(),
     };
+    let instead = place
+        .and_then(|place| partition.known[place])
+        .filter(|&value| value != send.value);
     LostRecord {
         key: partition.key.to_owned(),
         value: send.value,
         offset: send.offset,
         acked_ns: ack.time,
         node: ack.node.clone(),
-        instead: place
-            .and_then(|place| partition.known[place])
-            .filter(|&value| value != send.value),
+        instead,
+        instead_is_barrier: instead.is_some_and(|value| partition.is_barrier(value)),
         faults,
         before_fault: near.before,
         after_fault: near.after,

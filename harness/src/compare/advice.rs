@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::intervals::{Interval, paired};
 use super::view::{self, Fate};
-use crate::report::numbers::duration_ms;
+use crate::report::numbers::{count, counted, duration_ms};
 
 /// Sentences about pairs that a person is shown; all are in the JSON.
 pub const PAIRS_SHOWN: usize = 12;
@@ -18,6 +18,8 @@ pub struct Pair {
     pub axis: String,
     pub cells: (usize, usize),
     pub sentence: String,
+    /// Whether the runs bear out a difference of the two.
+    tells: bool,
 }
 
 impl Pair {
@@ -35,22 +37,55 @@ pub fn recommendation(cells: &[Value]) -> String {
         .collect();
     let mut sentences = Vec::new();
     if let Some(first) = broken.first() {
-        sentences.push(format!(
-            "{} of {} cells broke the promise, {} first: that is a bug of the system, and no setting to choose.",
-            broken.len(),
-            cells.len(),
-            label(first)
-        ));
+        let (who, all) = (label(first), cells.len());
+        sentences.push(match (broken.len(), all) {
+            (1, 1) => format!("The one cell, {who}, broke the promise{BUG}"),
+            (1, _) => format!("1 of {all} cells broke the promise, {who}{BUG}"),
+            (some, _) => format!("{some} of {all} cells broke the promise, {who} first{BUG}"),
+        });
     }
     let safe: Vec<&Value> = cells
         .iter()
         .filter(|one| Fate::of(one) == Fate::Kept && one["writes_measurable"] == true)
         .collect();
     sentences.push(match safe.len() {
-        0 => format!("No cell of {} is without loss or doubt.", cells.len()),
+        0 => none_safe(cells),
         _ => best_of(cells, &promising(&safe)),
     });
     sentences.join(" ")
+}
+
+const BUG: &str = ": that is a bug of the system, and no setting to choose.";
+
+/// Why no cell can be recommended.
+fn none_safe(cells: &[Value]) -> String {
+    let with = |keep: &dyn Fn(&Value) -> bool| cells.iter().filter(|one| keep(one)).count();
+    let lost = with(&|one| one["runs_with_loss"].as_u64() > Some(0));
+    match (lost == cells.len(), cells.len()) {
+        (true, 1) => return "The one cell lost records.".to_owned(),
+        (true, all) => return format!("Each of the {all} cells lost records."),
+        _ => {}
+    }
+    let reasons = [
+        (lost, "lost records"),
+        (
+            with(&|one| Fate::of(one) == Fate::Unknown),
+            "could not be judged",
+        ),
+        (
+            with(&|one| one["writes_measurable"] == false),
+            "asked for no acknowledgement",
+        ),
+    ];
+    let reasons = reasons.iter().filter(|(number, _)| *number > 0);
+    let reasons: Vec<String> = reasons
+        .map(|(number, what)| format!("{number} {what}"))
+        .collect();
+    format!(
+        "Of the {}, none is known to have kept all that it acknowledged: {}.",
+        counted(cells.len() as u64, "cell"),
+        reasons.join(", ")
+    )
 }
 
 /// Of cells that lost nothing, those whose settings promise as much, if there are any: what is permitted
@@ -76,12 +111,14 @@ fn best_of(cells: &[Value], safe: &[&Value]) -> String {
         return String::new();
     };
     let lost = format!(
-        "{} of {} cells lost nothing, and {} ({}).",
+        "{} of {} lost nothing, and {} ({}).",
         safe.len(),
-        cells.len(),
-        match best["promised"] == "no acknowledged loss" {
-            true => "their settings permit no loss",
-            false => "their settings permit it",
+        counted(cells.len() as u64, "cell"),
+        match (best["promised"] == "no acknowledged loss", safe.len()) {
+            (true, 1) => "its settings permit none",
+            (true, _) => "their settings permit none",
+            (false, 1) => "its settings would have permitted it",
+            (false, _) => "their settings would have permitted it",
         },
         view::at_most(best)
     );
@@ -130,16 +167,19 @@ pub fn pairs(cells: &[Value], axes: &[String]) -> Vec<Pair> {
                     axis: name.clone(),
                     cells: (first, second),
                     sentence: compared(one, other, axis, name),
+                    tells: bears_out(one, other) != (false, false),
                 });
             }
         }
     }
     // What the runs bear out comes first; the sort is stable.
-    pairs.sort_by_key(|pair| pair.sentence.ends_with(NEITHER));
+    pairs.sort_by_key(|pair| !pair.tells);
     pairs
 }
 
-const NEITHER: &str = "The runs bear out neither difference.";
+/// So many runs of the same seeds it takes to compare two cells run by run; two that happen to agree are
+/// no proof of anything.
+const PAIRED_RUNS: usize = 3;
 
 fn differ_only_in(one: &Value, other: &Value, axis: usize) -> bool {
     let (Some(ours), Some(theirs)) = (one["varied"].as_array(), other["varied"].as_array()) else {
@@ -177,12 +217,13 @@ fn fared(cell: &Value) -> String {
     if runs == 0 {
         return "was not run".to_owned();
     }
+    let in_runs = counted(runs, "run");
     let lost = match cell["writes_measurable"] == true {
         true => "lost",
         false => "missed",
     };
     let loss = match cell["runs_with_loss"].as_u64().unwrap_or(0) {
-        0 => format!("{lost} nothing in {runs} runs ({})", view::at_most(cell)),
+        0 => format!("{lost} nothing in {in_runs} ({})", view::at_most(cell)),
         _ => format!("{lost} {}", view::lost_share(cell)),
     };
     let outage = match cell["unavailable_ms_mean"].as_f64() {
@@ -192,18 +233,31 @@ fn fared(cell: &Value) -> String {
     format!("{loss} and {outage}")
 }
 
-/// What of the two differences the runs bear out.
-fn told(one: &Value, other: &Value) -> String {
+/// Whether the runs bear out the difference in loss, and that in outage.
+fn bears_out(one: &Value, other: &Value) -> (bool, bool) {
     let comparable = one["writes_measurable"] == other["writes_measurable"];
     let loss = comparable && tells_apart(one, other, "lost_share_each", loss);
     let outage = tells_apart(one, other, "unavailable_ms_each", outage);
-    match (loss, outage) {
-        (true, true) => "The runs bear out both differences.",
-        (true, false) => "The runs bear out the difference in loss, not one in outage.",
-        (false, true) => "The runs bear out the difference in outage, not one in loss.",
-        (false, false) => NEITHER,
+    (loss, outage)
+}
+
+fn told(one: &Value, other: &Value) -> String {
+    let told = match bears_out(one, other) {
+        (true, true) => "The runs bear out both differences",
+        (true, false) => "The runs bear out the difference in loss, not one in outage",
+        (false, true) => "The runs bear out the difference in outage, not one in loss",
+        (false, false) => "The runs bear out neither difference",
+    };
+    let runs = |cell: &Value| cell["runs"].as_u64().unwrap_or(0);
+    let fewest = runs(one).min(runs(other));
+    match fewest < PAIRED_RUNS as u64 && bears_out(one, other) != (true, true) {
+        true => format!(
+            "{told}: {} a cell {} too few, {PAIRED_RUNS} or more of the same seeds are needed.",
+            counted(fewest, "run"),
+            if fewest == 1 { "is" } else { "are" }
+        ),
+        false => format!("{told}."),
     }
-    .to_owned()
 }
 
 fn loss(cell: &Value) -> Option<Interval> {
@@ -238,8 +292,7 @@ fn tells_apart(
         return true;
     }
     let differences = differences(one, other, each);
-    // Two runs that happen to agree are no proof of anything.
-    let enough = differences.len() >= 3;
+    let enough = differences.len() >= PAIRED_RUNS;
     enough && paired(&differences).is_some_and(|all| all.low > 0.0 || all.high < 0.0)
 }
 
@@ -315,22 +368,27 @@ fn answer(cells: &[&Value]) -> String {
         .iter()
         .filter_map(|cell| cell["unavailable_ms_mean"].as_f64())
         .collect();
-    let outage = match outages.iter().copied().reduce(f64::max) {
-        Some(most) => format!(
-            "; without a write for {} to {}",
-            duration_ms(outages.iter().copied().fold(f64::INFINITY, f64::min)),
-            duration_ms(most)
-        ),
-        None => String::new(),
-    };
+    let outage = span_of(&outages).map_or(String::new(), |span| {
+        format!("; without a write for {span}")
+    });
     format!(
-        "Lost {} of {} acknowledged records in {} of {} runs, {} duplicates{isr}{outage}.",
-        sum("lost_acked"),
-        sum("acked"),
-        sum("runs_with_loss"),
-        sum("runs"),
-        sum("duplicates"),
+        "Lost {} of {} in {} of {}, {}{isr}{outage}.",
+        count(sum("lost_acked")),
+        counted(sum("acked"), "acknowledged record"),
+        count(sum("runs_with_loss")),
+        counted(sum("runs"), "run"),
+        counted(sum("duplicates"), "duplicate"),
     )
+}
+
+/// "1.2 s to 8.7 s", or the one time that all are.
+fn span_of(times_ms: &[f64]) -> Option<String> {
+    let longest = duration_ms(times_ms.iter().copied().reduce(f64::max)?);
+    let shortest = duration_ms(times_ms.iter().copied().reduce(f64::min)?);
+    Some(match shortest == longest {
+        true => longest,
+        false => format!("{shortest} to {longest}"),
+    })
 }
 
 #[cfg(test)]
@@ -374,7 +432,7 @@ mod tests {
         assert!(said.ends_with("bear out both differences."), "{said}");
         let first = recommendation(&[clean, unclean]);
         assert!(
-            first.contains("1 of 2 cells lost nothing")
+            first.contains("1 of 2 cells lost nothing, and its settings permit none")
                 && first.contains("unclean-elections=false"),
             "{first}"
         );
@@ -397,6 +455,42 @@ mod tests {
         let mut bad = cell(false, &[(3, 0)]);
         bad["invalid"] = json!(1);
         let said = recommendation(&[bad]);
-        assert!(said.starts_with("1 of 1 cells broke the promise"), "{said}");
+        assert!(
+            said.starts_with("The one cell, unclean-elections=false, broke the promise: "),
+            "{said}"
+        );
+        assert!(said.ends_with("The one cell lost records."), "{said}");
+    }
+    #[test]
+    fn two_runs_are_said_to_be_too_few_where_they_tell_nothing() {
+        let one = cell(false, &[(0, 30_000), (0, 31_000)]);
+        let other = cell(true, &[(40, 2000), (50, 2100)]);
+        let pairs = pairs(&[one, other], &["unclean-elections".to_owned()]);
+        let said = &pairs[0].sentence;
+        assert!(
+            said.ends_with("2 runs a cell are too few, 3 or more of the same seeds are needed."),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn numbers_in_answers_agree_and_one_time_is_no_span() {
+        let one = cell(false, &[(0, 8700)]);
+        let answers = questions(&[one]);
+        assert_eq!(
+            answers[0].1,
+            "Lost 0 of 1,000 acknowledged records in 0 of 1 run, 0 duplicates; without a write for 8.7 s."
+        );
+        let two = [cell(false, &[(0, 1000)]), cell(false, &[(0, 8700)])];
+        assert!(questions(&two)[0].1.ends_with("for 1.0 s to 8.7 s."));
+        let lossy = [cell(true, &[(1, 0)]), cell(false, &[(1, 0)])];
+        assert_eq!(recommendation(&lossy), "Each of the 2 cells lost records.");
+        let mut unjudged = cell(false, &[(0, 0)]);
+        unjudged["unknown"] = json!(1);
+        assert_eq!(
+            recommendation(&[unjudged, cell(true, &[(1, 0)])]),
+            "Of the 2 cells, none is known to have kept all that it acknowledged: 1 lost records, \
+             1 could not be judged."
+        );
     }
 }

@@ -52,7 +52,25 @@ impl Cell {
         );
         map.insert("client".to_owned(), json!(args.client.to_string()));
         map.insert("idempotent".to_owned(), json!(args.idempotent));
+        map.insert("clients".to_owned(), json!(self.clients()));
+        map.insert("fault_schedule".to_owned(), json!(self.fault_schedule()));
         map
+    }
+
+    fn clients(&self) -> String {
+        let args: &TestArgs = &self.invocation.args;
+        format!("{} {:?}", args.concurrency, args.clients).to_lowercase()
+    }
+
+    /// The scenario's title, or the kinds of fault that are drawn.
+    fn fault_schedule(&self) -> String {
+        let args: &TestArgs = &self.invocation.args;
+        let kinds: Vec<&str> = args.faults.0.iter().map(|kind| kind.name()).collect();
+        match (&self.invocation.scenario, kinds.is_empty()) {
+            (Some(scenario), _) => scenario.title.clone(),
+            (None, true) => "none".to_owned(),
+            (None, false) => format!("{} at {}", kinds.join(", "), args.fault_target.aim()),
+        }
     }
 
     /// The cell in words: its values of the axes, or what it is where nothing varies.

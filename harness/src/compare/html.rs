@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::view::Fate;
 use super::{Compared, advice, table, view};
+use crate::report::numbers::counted;
 use crate::report::parts::{Outcome, class, document, escaped, mark};
 
 /// The logarithmic axis of shares: a slot for zero, then 0.01 % to 100 %.
@@ -40,10 +41,15 @@ fn outcome(fate: Fate) -> Outcome {
 
 fn banner(compared: &Compared) -> String {
     let fates = || compared.cells.iter().map(Fate::of);
-    let worst = [Fate::Broken, Fate::Unknown, Fate::Permitted]
-        .into_iter()
-        .find(|fate| fates().any(|one| one == *fate))
-        .unwrap_or(Fate::Kept);
+    // A loss that the settings permit is what a comparison is made for, and no alarm.
+    let class = match (
+        fates().any(|one| one == Fate::Broken),
+        fates().all(|one| one == Fate::Kept),
+    ) {
+        (true, _) => class(Outcome::Broken),
+        (false, true) => class(Outcome::Kept),
+        (false, false) => "",
+    };
     let runs: u64 = compared
         .cells
         .iter()
@@ -55,17 +61,52 @@ fn banner(compared: &Compared) -> String {
         .map(|why| format!("<p class=\"cap\">A run failed: {}</p>", escaped(why)))
         .collect();
     format!(
-        "<header class=\"verdict {}\"><div class=\"tag\"><b>Comparison</b><span>plimsoll {}, {}, {} cells, \
-         {runs} runs</span></div>\n<h1>{}</h1>\n<p class=\"why\">{}</p>{failures}\
+        "<header class=\"verdict {class}\"><div class=\"tag\"><b>Comparison</b><span>plimsoll {}, {}, {}, \
+         {}</span></div>\n<h1>{}</h1>\n<p class=\"why\">{}</p>{failures}{}\
          <div class=\"cmd\"><pre>{}</pre></div></header>",
-        class(outcome(worst)),
         escaped(&compared.plan.plimsoll),
         escaped(&compared.plan.started_utc),
-        compared.cells.len(),
+        counted(compared.cells.len() as u64, "cell"),
+        counted(runs, "run"),
         escaped(&title(compared)),
         escaped(&compared.recommendation),
+        constants(compared),
         escaped(&compared.replay),
     )
+}
+
+/// What is the same in all cells.
+fn constants(compared: &Compared) -> String {
+    let names = [
+        ("acks", "acks"),
+        ("min_insync", "min.insync.replicas"),
+        ("unclean_elections", "unclean elections"),
+        ("replication_factor", "replication factor"),
+        ("client", "client"),
+        ("idempotent", "idempotent"),
+        ("clients", "clients"),
+        ("fault_schedule", "faults"),
+        ("time_limit_ms", "time limit"),
+    ];
+    let mut pairs = String::new();
+    for (key, name) in names {
+        let mut values = compared.cells.iter().map(|cell| &cell[key]);
+        let Some(first) = values.next().filter(|first| !first.is_null()) else {
+            continue;
+        };
+        if values.all(|value| value == first) {
+            let value = match key {
+                "time_limit_ms" => view::time(first),
+                _ => view::text(first),
+            };
+            let _ = write!(
+                pairs,
+                "<div><dt>{name}</dt><dd>{}</dd></div>",
+                escaped(&value)
+            );
+        }
+    }
+    format!("<dl class=\"set\">{pairs}</dl>")
 }
 
 fn title(compared: &Compared) -> String {
@@ -126,7 +167,7 @@ fn matrix(compared: &Compared) -> String {
         .fold(1.0, f64::max);
     let mut body = String::new();
     for row in &rows {
-        let _ = write!(body, "<tr>{}", row_head(row));
+        let _ = write!(body, "<tr>{}", row_head(row, &compared.cells));
         for column in &columns {
             let found = compared.cells.iter().enumerate();
             let mut found =
@@ -150,9 +191,13 @@ fn matrix(compared: &Compared) -> String {
          (acks=0: of sent records that are missing), on a logarithmic axis with a slot for zero. Thin strokes: \
          the runs, the same seeds in each cell. Bar: 95 % interval over whole runs, since records fall together \
          at a fail-over. Where nothing was lost the bar is left out and a bound given: so many runs in a \
-         hundred may still lose something. min.insync.replicas is not consulted at acks=0 and 1.</p></section>",
+         hundred may still lose something.{}</p></section>",
         legend(),
         columns.len().min(4),
+        match compared.cells.iter().any(|cell| cell["acks"] != "all") {
+            true => " min.insync.replicas is not consulted at acks=0 and 1.",
+            false => "",
+        },
     )
 }
 
@@ -182,9 +227,14 @@ fn legend() -> String {
     format!("<div class=\"legend\">{items}</div>")
 }
 
-fn row_head(row: &[String]) -> String {
-    let mut parts = row.iter();
-    let first = parts.next().map_or("all", String::as_str);
+fn row_head(row: &[String], cells: &[Value]) -> String {
+    // Where nothing varies down the rows, what they have in common.
+    let common = cells.first().filter(|_| row.is_empty()).map(|cell| {
+        ["acks", "min_insync"]
+            .map(|name| format!("{}={}", name.replace('_', "-"), view::text(&cell[name])))
+    });
+    let mut parts = row.iter().chain(common.iter().flatten());
+    let first = parts.next().map_or("", String::as_str);
     let rest: String = parts
         .map(|part| format!("<small>{}</small>", escaped(part)))
         .collect();
@@ -431,6 +481,10 @@ fn footer(compared: &Compared) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
+    use super::super::folder::Plan;
+    use super::super::statistics::aggregate;
     use super::*;
 
     #[test]
@@ -439,5 +493,63 @@ mod tests {
         assert_eq!(place(0.0001), FIRST_X);
         assert!((place(0.01) - 55.0).abs() < 1e-9);
         assert_eq!((place(1.0), place(1e-9)), (LAST_X, FIRST_X));
+    }
+
+    fn compared(cells: &[Value], axes: &[&str]) -> Compared {
+        Compared {
+            plan: Plan {
+                plimsoll: "0.1.0".to_owned(),
+                started_utc: "2026-01-01T00:00:00Z".to_owned(),
+                words: Vec::new(),
+                runs: 2,
+            },
+            axes: axes.iter().map(|axis| (*axis).to_owned()).collect(),
+            cells: cells.to_vec(),
+            recommendation: String::new(),
+            pairs: Vec::new(),
+            questions: Vec::new(),
+            failures: Vec::new(),
+            replay: "plimsoll compare".to_owned(),
+        }
+    }
+
+    fn cell(unclean: bool, lost: u64) -> Value {
+        let verdict = json!({"valid": true, "acked": 1000, "lost_acked": lost, "unacknowledged": 0,
+            "unavailable_ms": 900, "seed": 1, "promise": {"permitted": []}});
+        let mut cell = aggregate(&[&verdict], 10_000.0);
+        for (name, value) in [
+            ("acks", json!("all")),
+            ("min_insync", json!(1)),
+            ("unclean_elections", json!(unclean)),
+            ("varied", json!([unclean.to_string()])),
+            ("fault_schedule", json!("the leader alone, then gone")),
+            ("time_limit_ms", json!(10_000)),
+        ] {
+            cell.insert(name.to_owned(), value);
+        }
+        Value::Object(cell)
+    }
+
+    #[test]
+    fn a_page_shows_what_all_cells_share_and_alarms_only_where_a_promise_broke() {
+        let mut cells = [cell(false, 0), cell(true, 7)];
+        let drawn = page(&compared(&cells, &["unclean-elections"]));
+        for words in [
+            "<header class=\"verdict \">",
+            "<dt>min.insync.replicas</dt><dd>1</dd>",
+            "<dt>faults</dt><dd>the leader alone, then gone</dd>",
+            "<dt>time limit</dt><dd>10.0 s</dd>",
+            "<th scope=row>acks=all<small>min-insync=1</small>",
+        ] {
+            assert!(drawn.contains(words), "{words}: {drawn}");
+        }
+        assert!(!drawn.contains("<dt>unclean elections</dt>"), "it varies");
+        assert!(
+            !drawn.contains("is not consulted"),
+            "no cell has acks=0 or 1"
+        );
+        cells[1]["invalid"] = json!(1);
+        let drawn = page(&compared(&cells, &["unclean-elections"]));
+        assert!(drawn.contains("<header class=\"verdict o-broken\">"));
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use crate::report::markdown::REORDERED;
+use crate::report::numbers;
 
 use super::intervals::{Interval, lost_share, mean_of, none_of};
 
@@ -46,6 +47,10 @@ pub fn aggregate(verdicts: &[&Value], time_limit_ms: f64) -> Map<String, Value> 
     put("valid", json!(with(json!(true))));
     put("invalid", json!(with(json!(false))));
     put("unknown", json!(with(json!("unknown"))));
+    let at_a_price = verdicts
+        .iter()
+        .filter(|v| v["valid"] == true && v["lost_acked"].as_u64() > Some(0));
+    put("valid_with_losses", json!(at_a_price.count()));
     for name in SUMS {
         put(name, json!(sum(verdicts, name)));
     }
@@ -194,7 +199,7 @@ fn by_kind(verdicts: &[&Value]) -> BTreeMap<String, Value> {
     let median = |faults: &[&Value], field: &str| {
         let mut times: Vec<u64> = faults.iter().filter_map(|f| f[field].as_u64()).collect();
         times.sort_unstable();
-        times.get(times.len().saturating_sub(1) / 2).copied()
+        numbers::median(&times)
     };
     let summed = |faults: &[&Value], field: &str| -> u64 {
         faults.iter().filter_map(|f| f[field].as_u64()).sum()
@@ -244,8 +249,11 @@ fn seen(verdicts: &[&Value]) -> String {
     };
     let mut seen = match (runs, with_loss) {
         (0, _) => "no run".to_owned(),
-        (_, 0) => format!("none {what} in {runs} runs"),
-        _ => format!("{what} in {with_loss} of {runs} runs"),
+        (_, 0) => format!("none {what} in {}", numbers::counted(runs as u64, "run")),
+        _ => {
+            let runs = numbers::counted(runs as u64, "run");
+            format!("{what} in {with_loss} of {runs}")
+        }
     };
     if !violations.is_empty() {
         let names: Vec<String> = violations.into_iter().collect();

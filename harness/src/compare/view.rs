@@ -127,12 +127,21 @@ pub fn number(value: &Value) -> String {
     value.as_u64().map_or_else(|| text(value), count)
 }
 
-/// "3 of 3 valid", or each kind that there is.
+/// "3 valid, 2 with permitted losses", and each other kind that there is.
 pub fn verdicts(cell: &Value) -> String {
-    let kinds = ["valid", "invalid", "unknown"];
-    let some = kinds.iter().filter(|kind| cell[**kind] != 0);
-    let some: Vec<String> = some.map(|kind| format!("{} {kind}", cell[*kind])).collect();
-    some.join(", ")
+    let mut kinds = Vec::new();
+    for (kind, words) in [
+        ("valid", "valid"),
+        ("valid_with_losses", "with permitted losses"),
+        ("invalid", "invalid"),
+        ("unknown", "unknown"),
+    ] {
+        match cell[kind].as_u64() {
+            None | Some(0) => {}
+            Some(number) => kinds.push(format!("{} {words}", count(number))),
+        }
+    }
+    kinds.join(", ")
 }
 
 /// Lost, or missing where no acknowledgement was asked for, and of how many.
@@ -151,5 +160,24 @@ pub fn stopped(cell: &Value) -> String {
     match text(&cell["stopped"]).as_str() {
         "runs" => "all runs".to_owned(),
         other => format!("stopped: {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn valid_runs_with_permitted_losses_are_said_to_have_them() {
+        let cell = json!({"valid": 2, "valid_with_losses": 2, "invalid": 0, "unknown": 1});
+        assert_eq!(
+            verdicts(&cell),
+            "2 valid, 2 with permitted losses, 1 unknown"
+        );
+        assert_eq!(
+            verdicts(&json!({"valid": 3, "valid_with_losses": 0})),
+            "3 valid"
+        );
     }
 }

@@ -168,12 +168,11 @@ fn permits(promise: &Promise) -> String {
 }
 
 fn forbids(promise: &Promise) -> String {
-    if promise.strict {
-        return "Every loss counts, as was asked or as no settings are known.".to_owned();
-    }
-    match &promise.settings {
-        Some(settings) => format!("acks={} forbids this.", settings.acks),
-        None => "No promise permits this.".to_owned(),
+    match (&promise.settings, promise.strict) {
+        (Some(_), true) => "Every loss counts, as --strict asks.".to_owned(),
+        (None, true) => "Every loss counts, since no settings are known.".to_owned(),
+        (Some(settings), false) => format!("acks={} forbids this.", settings.acks),
+        (None, false) => "No promise permits this.".to_owned(),
     }
 }
 

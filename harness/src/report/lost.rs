@@ -116,6 +116,15 @@ fn extend(range: &mut Range<'_>, record: &LostRecord) {
     }
 }
 
+/// What stands in the end at the offset that was acknowledged.
+pub fn now_there(record: &LostRecord) -> String {
+    match (record.instead, record.instead_is_barrier) {
+        (None, _) => "nothing".to_owned(),
+        (Some(_), true) => "the barrier".to_owned(),
+        (Some(value), false) => value.to_string(),
+    }
+}
+
 /// The faults of one record, as words.
 pub fn faults_of(verdict: &Verdict, record: &LostRecord) -> String {
     let (before, after) = (

@@ -7,9 +7,10 @@ use plimsoll_checkers::Verdict;
 
 use super::RunMeta;
 use super::headline::{Outcome, headline};
-use super::losses::{LossReport, Spread};
+use super::losses::{LossReport, in_words};
 use super::lost::{ranges, span};
 use super::numbers::{at, count, duration_ms, share};
+use super::sides::sides;
 
 /// Rows of one table.
 const ROWS: usize = 20;
@@ -30,6 +31,14 @@ pub fn markdown(verdict: &Verdict, meta: &RunMeta, losses: &LossReport) -> Strin
     );
     if !headline.why.is_empty() {
         let _ = writeln!(text, "{}\n", escaped(&headline.why));
+    }
+    if let Some(scenario) = &meta.scenario {
+        let _ = writeln!(
+            text,
+            "Scenario: **{}**. Expected: {}\n",
+            escaped(&scenario.title),
+            escaped(&scenario.expect)
+        );
     }
     let settings: Vec<String> = meta
         .settings
@@ -123,7 +132,7 @@ fn numbers(verdict: &Verdict, losses: &LossReport) -> String {
     row(
         "indeterminate",
         count(measures.indeterminate),
-        format!("{} of them present", count(measures.unacked_but_present)),
+        format!("{} of them in the log", count(measures.unacked_but_present)),
     );
     row(
         "**lost acknowledged**",
@@ -215,7 +224,7 @@ fn lost(verdict: &Verdict, losses: &LossReport) -> String {
         ">lost",
         ">offsets",
         ">values",
-        ">acked at, s",
+        ">first acked at, s",
         "acked by",
         "fault",
         "stage",
@@ -248,22 +257,25 @@ fn violations(verdict: &Verdict) -> String {
 }
 
 fn faults(losses: &LossReport) -> String {
-    if losses.by_kind.is_empty() {
-        return String::new();
+    let mut never_came: String = losses
+        .never_came
+        .iter()
+        .map(|one| format!("- {}\n", escaped(&one.words())))
+        .collect();
+    if !never_came.is_empty() {
+        never_came.push('\n');
     }
-    let spread = |spread: Option<Spread>| {
-        spread.map_or("none seen".to_owned(), |spread| {
-            format!(
-                "{} (max {})",
-                duration_ms(spread.median as f64),
-                duration_ms(spread.max as f64)
-            )
-        })
-    };
+    if losses.by_kind.is_empty() {
+        return match never_came.is_empty() {
+            true => never_came,
+            false => format!("### Faults\n\n{never_came}"),
+        };
+    }
     let rows: Vec<Vec<String>> = losses
         .by_kind
         .iter()
         .map(|kind| {
+            let spread = |times| in_words(times, kind.faults);
             vec![
                 escaped(&kind.fault),
                 count(kind.faults),
@@ -291,30 +303,30 @@ fn faults(losses: &LossReport) -> String {
         ">lost",
     ];
     format!(
-        "### Faults, by kind: median (and worst)\n\n{}",
+        "### Faults, by kind: median (and worst)\n\n{}{never_came}",
         table(&head, &rows)
     )
 }
 
 fn places(verdict: &Verdict, losses: &LossReport) -> String {
-    let places = &verdict.measures.unavailable.by_place;
-    if places.is_empty() {
+    let sides = sides(verdict);
+    if sides.is_empty() {
         return String::new();
     }
-    let rows: Vec<Vec<String>> = places
+    let rows: Vec<Vec<String>> = sides
         .iter()
-        .map(|(place, at)| {
+        .map(|side| {
             vec![
-                escaped(place),
+                escaped(&side.name),
                 match losses.writes_measurable {
-                    true => duration_ms(at.writes.worst_ms as f64),
+                    true => duration_ms(side.writes_ms as f64),
                     false => "not measurable".to_owned(),
                 },
-                duration_ms(at.reads.worst_ms as f64),
+                duration_ms(side.reads_ms as f64),
             ]
         })
         .collect();
-    let head = ["clients on the side of", ">no write", ">no read"];
+    let head = ["clients", ">no write", ">no read"];
     format!("### Unavailable, by side\n\n{}", table(&head, &rows))
 }
 

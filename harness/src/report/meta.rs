@@ -4,6 +4,13 @@ use plimsoll_checkers::history::{Header, History};
 use plimsoll_checkers::promise::{Flush, Settings};
 use serde_json::Value;
 
+/// Faults at set times, and what they are to show.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Staged {
+    pub title: String,
+    pub expect: String,
+}
+
 /// Facts about a run for display.
 #[derive(Debug, Clone, Default)]
 pub struct RunMeta {
@@ -19,6 +26,8 @@ pub struct RunMeta {
     pub system: String,
     /// Settings by name, in the order of display.
     pub settings: Vec<(String, String)>,
+    /// The scenario that was played, where one was.
+    pub scenario: Option<Staged>,
     /// Program and machine, where that is known.
     pub environment: Vec<(String, String)>,
 }
@@ -44,8 +53,18 @@ impl RunMeta {
         meta.time_limit_ms = header.extra.get("time_limit_ms").and_then(Value::as_u64);
         meta.settings = recorded_settings(header);
         meta.environment = recorded_pairs(header, "environment");
+        meta.scenario = recorded_scenario(header);
         meta
     }
+}
+
+fn recorded_scenario(header: &Header) -> Option<Staged> {
+    let scenario = header.extra.get("scenario")?;
+    let text = |name: &str| Some(scenario.get(name)?.as_str()?.trim().to_owned());
+    Some(Staged {
+        title: text("title")?,
+        expect: text("expect").unwrap_or_default(),
+    })
 }
 
 /// The settings that the recorder wrote for display, or else those that the

@@ -17,6 +17,7 @@ mod meta;
 pub mod numbers;
 mod object;
 mod scene;
+mod sides;
 mod terminal;
 mod timeline;
 
@@ -32,7 +33,7 @@ use crate::evidence::DiskEvidence;
 
 pub use html::{object_page, page};
 pub use losses::{LossReport, csv_field};
-pub use meta::RunMeta;
+pub use meta::{RunMeta, Staged};
 pub use object::{object, object_json};
 pub use terminal::terminal;
 

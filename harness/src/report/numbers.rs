@@ -36,6 +36,16 @@ pub fn share(part: u64, whole: u64) -> String {
     format!("{percent:.1} %")
 }
 
+/// The middle of numbers in order; of two in the middle their mean.
+pub fn median(ordered: &[u64]) -> Option<u64> {
+    let half = ordered.len() / 2;
+    let upper = *ordered.get(half)?;
+    match ordered.len() % 2 {
+        1 => Some(upper),
+        _ => Some(ordered.get(half.checked_sub(1)?)?.midpoint(upper)),
+    }
+}
+
 /// Milliseconds with a unit that fits.
 pub fn duration_ms(ms: f64) -> String {
     match ms {
@@ -89,6 +99,14 @@ mod tests {
         assert_eq!(size(200_000), "195 KiB");
         assert_eq!(size(5_000_000), "4.8 MiB");
         assert_eq!(size(3 << 30), "3.0 GiB");
+    }
+
+    #[test]
+    fn a_median_is_the_middle_or_the_mean_of_the_two_in_the_middle() {
+        assert_eq!(median(&[]), None);
+        assert_eq!(median(&[3]), Some(3));
+        assert_eq!(median(&[2, 6]), Some(4));
+        assert_eq!(median(&[1, 2, 9]), Some(2));
     }
 
     #[test]

@@ -4,13 +4,11 @@
 use plimsoll_checkers::Validity;
 use plimsoll_checkers::history::{History, Op, OpType};
 use plimsoll_checkers::models::{Anomaly, Level, ModelVerdict};
-use tabled::builder::Builder;
 use tabled::settings::object::Columns;
-use tabled::settings::peaker::PriorityMax;
-use tabled::settings::{Alignment, Modify, Style, Width};
+use tabled::settings::{Alignment, Modify, Style};
 
 use super::numbers::{count, counted};
-use super::terminal::{COLUMNS, wrapped};
+use super::terminal::{fitted, wrapped};
 
 /// How many anomalies are shown, and how many ops of each; the JSON has the rest.
 const SHOWN: usize = 5;
@@ -83,11 +81,9 @@ pub(super) fn sentence(verdict: &ModelVerdict) -> String {
 }
 
 fn numbers(history: &History, verdict: &ModelVerdict) -> String {
-    let mut table = Builder::default();
-    for (name, number) in named_numbers(history, verdict) {
-        table.push_record([name, number]);
-    }
-    let mut table = table.build();
+    let numbers = named_numbers(history, verdict).into_iter();
+    let rows: Vec<Vec<String>> = numbers.map(|(name, number)| vec![name, number]).collect();
+    let mut table = fitted(&rows);
     table
         .with(Style::rounded().remove_horizontals())
         .with(Modify::new(Columns::one(1)).with(Alignment::right()));
@@ -125,24 +121,19 @@ fn shown(history: &History, anomaly: &Anomaly) -> String {
     if anomaly.ops.is_empty() {
         return text;
     }
-    let mut table = Builder::default();
-    table.push_record(["index", "line", "process", "type", "f", "value"]);
+    let head = ["index", "line", "process", "type", "f", "value"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
     for index in anomaly.ops.iter().take(OPS_SHOWN) {
         let found = history.ops().binary_search_by_key(index, |op| op.index);
         if let Ok(position) = found {
             let op = &history.ops()[position];
-            table.push_record(columns(op, history.line_of(position)));
+            rows.push(columns(op, history.line_of(position)).to_vec());
         }
     }
-    let mut table = table.build();
+    let mut table = fitted(&rows);
     table
         .with(Style::rounded())
-        .with(Modify::new(Columns::new(..3)).with(Alignment::right()))
-        .with(
-            Width::wrap(COLUMNS)
-                .keep_words(true)
-                .priority(PriorityMax::right()),
-        );
+        .with(Modify::new(Columns::new(..3)).with(Alignment::right()));
     text.push_str(&format!("{table}\n"));
     if anomaly.ops.len() > OPS_SHOWN {
         let more = (anomaly.ops.len() - OPS_SHOWN) as u64;

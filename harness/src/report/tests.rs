@@ -13,7 +13,8 @@ fn golden(name: &str) -> (History, Verdict) {
     let path = format!("../checkers/tests/golden/{name}.jsonl");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     let history = crate::check::read_history(&path).expect("a golden history");
-    let promise = history.header().expect("a header").promise.clone();
+    let header = history.header();
+    let promise = header.map_or_else(Promise::unstated, |header| header.promise.clone());
     let verdict = judge(check(&history), &promise);
     (history, verdict)
 }
@@ -47,6 +48,14 @@ fn the_first_line_says_the_verdict_in_plain_words() {
         (
             "lost-write-permitted-with-acks-1",
             "LOSS, PERMITTED: 1 of 2 acknowledged records is gone. acks=1 permits this.",
+        ),
+        (
+            "lost-write-strict-counts-a-permitted-loss",
+            "INVALID: 1 of 2 acknowledged records is gone. Every loss counts, as --strict asks.",
+        ),
+        (
+            "lost-write-without-header-is-judged-strictly",
+            "INVALID: 1 of 3 acknowledged records is gone. Every loss counts, since no settings are known.",
         ),
         (
             "lost-write-unknown-without-final-reads",
@@ -100,6 +109,74 @@ fn the_terminal_shows_violations_apart_from_what_is_permitted() {
     );
     assert!(text.contains("VIOLATION vanished-read (1)"), "{text}");
     assert!(text.contains("Permitted: lost-write (1)"), "{text}");
+}
+
+#[test]
+fn outages_are_told_for_all_clients_together_and_for_each_side_under_one_name() {
+    let (history, mut verdict) = golden("lost-write-permitted-with-acks-1");
+    let shown = |verdict: &Verdict| {
+        let (meta, losses) = (RunMeta::default(), losses_of(&history, verdict));
+        [
+            terminal(verdict, &meta, &losses, false),
+            markdown::markdown(verdict, &meta, &losses),
+            page(&history, verdict, &meta, &losses),
+        ]
+    };
+    let sides = &mut verdict.measures.unavailable.by_place;
+    sides.insert("everywhere".to_owned(), Default::default());
+    sides.insert("n1".to_owned(), Default::default());
+    for text in shown(&verdict) {
+        assert!(
+            !text.contains("never cut off"),
+            "no outage, no list: {text}"
+        );
+    }
+    let unavailable = &mut verdict.measures.unavailable;
+    unavailable.writes.worst_ms = 512;
+    unavailable.writes.worst = Some("log-3".to_owned());
+    if let Some(side) = unavailable.by_place.get_mut("n1") {
+        side.writes.worst_ms = 5000;
+    }
+    verdict.measures.unavailable_ms = 512;
+    for text in shown(&verdict) {
+        for words in [
+            "all clients together",
+            "never cut off",
+            "on the side of n1",
+            "5.0 s",
+        ] {
+            assert!(text.contains(words), "{words}: {text}");
+        }
+        assert!(!text.contains("everywhere"), "{text}");
+    }
+    let text = &shown(&verdict)[0];
+    assert!(
+        text.contains("writes of log-3, the worst partition; of all clients together"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_scenario_stands_at_the_top_with_what_it_is_to_show() {
+    let (history, verdict) = golden("lost-write-valid");
+    let losses = losses_of(&history, &verdict);
+    let meta = RunMeta {
+        scenario: Some(Staged {
+            title: "The leader alone".to_owned(),
+            expect: "Nothing is lost.".to_owned(),
+        }),
+        ..RunMeta::default()
+    };
+    for text in [
+        terminal(&verdict, &meta, &losses, false),
+        markdown::markdown(&verdict, &meta, &losses),
+        page(&history, &verdict, &meta, &losses),
+    ] {
+        let at = text.find("The leader alone").expect("the title");
+        let expected = text.find("Nothing is lost.").expect("what is expected");
+        let numbers = text.to_lowercase().find("attempted").expect("the numbers");
+        assert!(at < expected && expected < numbers, "{text}");
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use super::ledger::{CanaryTally, CellTally, Ledger};
 use super::record::{Ending, Record};
+use crate::report::numbers::counted;
 
 /// The whole file.
 pub fn render(ledger: &Ledger) -> String {
@@ -60,9 +61,10 @@ fn write_cell(out: &mut String, cell: &CellTally, records: &[&Record]) -> Sums {
         sums.tests += 1;
         let _ = writeln!(
             cases,
-            "    <testcase classname=\"{class}\" name=\"{passed} valid runs, {permitted} with permitted losses\" \
+            "    <testcase classname=\"{class}\" name=\"{}, {permitted} with permitted losses\" \
              time=\"{}\"/>",
-            seconds(cell.wall_ms)
+            counted(passed, "valid run"),
+            seconds(cell.passed_wall_ms)
         );
     }
     for record in records {
@@ -78,7 +80,7 @@ fn write_cell(out: &mut String, cell: &CellTally, records: &[&Record]) -> Sums {
             cases,
             "    <testcase classname=\"{class}\" name=\"run {}, seed {}\" time=\"{}\">\n      \
              <{element} message=\"{}\">{}\n{}\nkept in: {}</{element}>\n    </testcase>",
-            record.run,
+            record.nth,
             record.seed,
             seconds(record.wall_ms),
             escaped(&record.finding),
@@ -109,10 +111,10 @@ fn write_canaries(out: &mut String, canaries: &[CanaryTally]) -> Sums {
         sums.tests += 1;
         let bug = escaped(&canary.bug);
         if canary.missed == 0 {
-            let caught = canary.caught;
             let _ = writeln!(
                 cases,
-                "    <testcase classname=\"canaries\" name=\"{bug} caught {caught} times\"/>"
+                "    <testcase classname=\"canaries\" name=\"{bug} caught {}\"/>",
+                times(canary.caught)
             );
             continue;
         }
@@ -120,8 +122,9 @@ fn write_canaries(out: &mut String, canaries: &[CanaryTally]) -> Sums {
         let _ = writeln!(
             cases,
             "    <testcase classname=\"canaries\" name=\"{bug}\">\n      <failure message=\"the soak is blind: the \
-             bug {bug} was not caught within {} runs, {} times\"/>\n    </testcase>",
-            canary.trials_allowed, canary.missed
+             bug {bug} was not caught within {}, {}\"/>\n    </testcase>",
+            counted(canary.trials_allowed.into(), "run"),
+            times(canary.missed)
         );
     }
     let attributes = sums.attributes();
@@ -130,6 +133,10 @@ fn write_canaries(out: &mut String, canaries: &[CanaryTally]) -> Sums {
         "  <testsuite name=\"canaries\" {attributes}>\n{cases}  </testsuite>"
     );
     sums
+}
+
+fn times(number: u64) -> String {
+    counted(number, "time")
 }
 
 fn seconds(ms: u64) -> String {
@@ -202,6 +209,10 @@ mod tests {
             "<skipped message=",
             "plimsoll test --seed 102",
             "the soak is blind",
+            // Numbered from 1, as the lines and the folders are; and the runs that passed took 20 s
+            // of the cell's 50 s.
+            "name=\"run 3, seed 102\"",
+            "with permitted losses\" time=\"20.000\"",
             "classname=\"a &lt;1&gt;\"",
         ] {
             assert!(xml.contains(part), "{part}: {xml}");

@@ -23,6 +23,8 @@ pub struct CellTally {
     pub faults: u64,
     pub writes_unavailable_ms_max: u64,
     pub wall_ms: u64,
+    /// That of the runs that passed.
+    pub passed_wall_ms: u64,
 }
 
 impl CellTally {
@@ -43,6 +45,7 @@ impl CellTally {
         self.writes_unavailable_ms_max =
             (self.writes_unavailable_ms_max).max(other.writes_unavailable_ms_max);
         self.wall_ms += other.wall_ms;
+        self.passed_wall_ms += other.passed_wall_ms;
     }
 
     fn add(&mut self, record: &Record) {
@@ -55,6 +58,9 @@ impl CellTally {
         self.writes_unavailable_ms_max =
             (self.writes_unavailable_ms_max).max(record.writes_unavailable_ms);
         self.wall_ms += record.wall_ms;
+        if matches!(record.ending, Ending::Valid | Ending::PermittedLoss) {
+            self.passed_wall_ms += record.wall_ms;
+        }
     }
 }
 
@@ -167,9 +173,9 @@ impl Ledger {
             Ending::Valid | Ending::PermittedLoss => {}
             Ending::Invalid => {
                 self.violations_count += 1;
-                remember(&mut self.violations, record);
+                remember(&mut self.violations, record, self.lines);
             }
-            Ending::Unknown | Ending::TestBed => remember(&mut self.others, record),
+            Ending::Unknown | Ending::TestBed => remember(&mut self.others, record, self.lines),
         }
     }
 
@@ -246,11 +252,15 @@ impl Ledger {
     }
 }
 
-fn remember(latest: &mut VecDeque<Record>, record: &Record) {
+fn remember(latest: &mut VecDeque<Record>, record: &Record, line: u64) {
     if latest.len() == NOTABLE_MAX {
         latest.pop_front();
     }
-    latest.push_back(record.clone());
+    // A line that does not say which it is was written before lines were numbered.
+    latest.push_back(Record {
+        nth: line,
+        ..record.clone()
+    });
 }
 
 #[cfg(test)]
@@ -337,5 +347,9 @@ mod tests {
         assert_eq!(ledger.violations.len(), NOTABLE_MAX);
         assert_eq!(ledger.violations_count, 1000);
         assert_eq!(ledger.violations.back().map(|record| record.run), Some(999));
+        assert_eq!(
+            ledger.violations.back().map(|record| record.nth),
+            Some(1000)
+        );
     }
 }

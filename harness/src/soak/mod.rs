@@ -28,6 +28,7 @@ use anyhow::Context;
 
 use crate::cli::{Format, usage};
 use crate::exit::Exit;
+use crate::report::numbers::counted;
 use crate::trial::{drawn_seed, own_exe};
 
 use self::folder::SoakFolder;
@@ -109,15 +110,18 @@ fn announce(folder: &SoakFolder, suite: &Suite, terms: &Terms, lines: usize) {
     };
     eprintln!("soak: suite {}{title}", terms.suite);
     eprintln!(
-        "soak: {} cells, {} canaries, seed {}, {} at a time, in {}",
-        suite.cells.len(),
-        suite.canaries.len(),
+        "soak: {}, {}, seed {}, {} at a time, in {}",
+        counted(suite.cells.len() as u64, "cell"),
+        match suite.canaries.len() {
+            1 => "1 canary".to_owned(),
+            number => format!("{number} canaries"),
+        },
         terms.seed,
         terms.jobs,
         folder.path().display()
     );
     if lines > 0 {
-        eprintln!("soak: goes on after {lines} runs");
+        eprintln!("soak: goes on after {}", counted(lines as u64, "run"));
     }
 }
 

@@ -50,7 +50,11 @@ pub struct Trial {
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Its number in the plan; that of its round for a canary.
+    /// Its number wherever a person meets it: which line of `soak.jsonl` it is, counted from 1, canaries
+    /// included.
+    #[serde(default)]
+    pub nth: u64,
+    /// Its number in the plan, from which its cell and its seed follow; that of its round for a canary.
     pub run: u64,
     /// The cell's name, or the canary's.
     pub cell: String,
@@ -147,6 +151,7 @@ pub(super) mod tests {
     /// A run that passed.
     pub fn passed(run: u64, cell: &str) -> Record {
         Record {
+            nth: run + 1,
             run,
             cell: cell.to_owned(),
             canary: None,

@@ -97,6 +97,7 @@ impl<'a> Assignment<'a> {
         };
         let finished = child_run::run(exe, &words, &bounds);
         let mut record = Record {
+            nth: 0,
             run: self.run,
             cell: self.name.clone(),
             canary: self.canary.as_ref().map(|(_, trial)| trial.clone()),

@@ -1,6 +1,8 @@
 //! A number over time in bounded memory: first, last and largest exactly, the
 //! median from every nth value once there are many.
 
+use crate::report::numbers::median;
+
 const SAMPLES_MAX: usize = 1024;
 
 #[derive(Clone, Debug)]
@@ -59,7 +61,7 @@ impl Series {
         sorted.sort_unstable();
         Some(Shown {
             first: self.first?,
-            median: sorted.get(sorted.len() / 2).copied()?,
+            median: median(&sorted)?,
             last: self.last,
             max: self.max,
         })
@@ -69,6 +71,14 @@ impl Series {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_median_of_two_is_their_mean() {
+        let mut series = Series::default();
+        series.add(10);
+        series.add(20);
+        assert_eq!(series.shown().map(|shown| shown.median), Some(15));
+    }
 
     #[test]
     fn a_long_series_keeps_its_ends_its_largest_and_about_its_median() {

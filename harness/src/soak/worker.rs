@@ -60,6 +60,8 @@ pub struct Soak {
     /// Time that earlier starts have used.
     earlier_ms: u64,
     ending: AtomicBool,
+    /// Whether a signal ended it.
+    stopped: AtomicBool,
 }
 
 enum Work {
@@ -84,6 +86,7 @@ impl Soak {
             }),
             start: Instant::now(),
             ending: AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
         }
     }
 
@@ -97,6 +100,8 @@ impl Soak {
                 scope.spawn(|| self.work(&interrupted));
             }
         });
+        let signalled = interrupted.load(Ordering::Relaxed);
+        self.stopped.store(signalled, Ordering::Relaxed);
         let mut books = self.books();
         match books.broken.take() {
             Some(broken) => Err(broken),
@@ -244,8 +249,9 @@ impl Soak {
         mut record: Record,
     ) -> anyhow::Result<()> {
         let slot = assignment.slot();
+        record.nth = books.ledger.lines + 1;
         if is_kept(&record) {
-            let label = assignment.label(books.ledger.lines);
+            let label = assignment.label(record.nth);
             record.folder = self.folder.keep(&slot, &label).context("keeping a run")?;
         } else {
             self.folder.discard(&slot);
@@ -301,6 +307,7 @@ impl Soak {
             elapsed_ms: self.elapsed_ms(),
             kept,
             thinned,
+            stopped: self.stopped.load(Ordering::Relaxed),
         }
     }
 

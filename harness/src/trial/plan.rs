@@ -211,6 +211,13 @@ impl Plan<'_> {
         extra.insert("settings".to_owned(), json!(self.settings()));
         let environment = crate::report::environment::of_this_machine();
         extra.insert("environment".to_owned(), json!(environment));
+        match &self.invocation.scenario {
+            None => extra.insert("fault_kinds".to_owned(), json!(args.faults.0)),
+            Some(scenario) => extra.insert(
+                "scenario".to_owned(),
+                json!({ "name": scenario.name, "title": scenario.title, "expect": scenario.expect }),
+            ),
+        };
         extra.insert("replay".to_owned(), json!(self.replay()));
         extra.insert("started_utc".to_owned(), json!(self.started_utc));
         extra.insert("time_limit_ms".to_owned(), json!(args.time_limit.ms));
@@ -295,7 +302,8 @@ impl Plan<'_> {
             cli::Acks::Leader => "1",
             cli::Acks::All => "all",
         };
-        let scenario = self.invocation.scenario.as_ref().map(|s| s.title.clone());
+        let scenario = self.invocation.scenario.as_ref();
+        let scenario = scenario.map(|s| format!("those of the scenario {}", s.name));
         let faults: Vec<&str> = args.faults.0.iter().map(|kind| kind.name()).collect();
         let faults = scenario.unwrap_or_else(|| match faults.len() {
             0 => "none".to_owned(),
@@ -350,14 +358,21 @@ impl Plan<'_> {
                 "eligible leader replicas",
                 if self.found.elr { "on" } else { "off" }.to_owned(),
             ),
-            (
-                "clients",
-                format!("{} {:?}", args.concurrency, args.clients).to_lowercase(),
-            ),
+            ("clients", format!("{:?}", args.clients).to_lowercase()),
+            ("concurrency", args.concurrency.to_string()),
             ("rate", format!("{} ops/s", args.rate)),
             ("faults", faults),
+            (
+                "fault interval",
+                match (&self.invocation.scenario, args.faults.0.is_empty()) {
+                    (None, false) => args.fault_interval.to_string(),
+                    _ => "none".to_owned(),
+                },
+            ),
             ("lost nodes", args.lost_nodes.to_string()),
+            ("time limit", args.time_limit.to_string()),
             ("bug", args.bug.clone().unwrap_or_else(|| "none".to_owned())),
+            ("seed", self.seed.to_string()),
         ];
         pairs.map(|(name, value)| (name.to_owned(), value)).into()
     }

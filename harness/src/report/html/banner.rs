@@ -15,13 +15,14 @@ pub fn banner(headline: &Headline, verdict: &Verdict, meta: &RunMeta) -> String 
         .map_or(String::new(), |lost| format!("<em>{}</em> ", escaped(lost)));
     format!(
         "<header class=\"verdict {}\"><div class=\"tag\"><b>{} {}</b><span>{}</span></div>\n\
-         <h1>{lost}{}</h1>\n<p class=\"why\">{}</p>\n{}{}{}</header>",
+         <h1>{lost}{}</h1>\n<p class=\"why\">{}</p>\n{}{}{}{}</header>",
         class(headline.outcome),
         mark(headline.outcome),
         escaped(headline.tag),
         escaped(&circumstances(meta)),
         escaped(&headline.sentence),
         escaped(&headline.why),
+        scenario(meta),
         fate(verdict),
         settings(verdict, meta),
         command(verdict, meta),
@@ -36,6 +37,17 @@ fn circumstances(meta: &RunMeta) -> String {
     parts.extend(meta.time_limit_ms.map(|ms| duration_ms(ms as f64)));
     parts.extend(meta.started_utc.clone());
     parts.join(", ")
+}
+
+/// What was staged, and what it was to show.
+fn scenario(meta: &RunMeta) -> String {
+    meta.scenario.as_ref().map_or(String::new(), |scenario| {
+        format!(
+            "<p class=\"cap\"><b>Scenario: {}.</b> Expected: {}</p>\n",
+            escaped(scenario.title.trim_end_matches('.')),
+            escaped(&scenario.expect)
+        )
+    })
 }
 
 /// All attempts as one bar, to scale.

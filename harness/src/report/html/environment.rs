@@ -21,7 +21,8 @@ pub fn section(history: &History, verdict: &Verdict, meta: &RunMeta) -> String {
             .clone()
             .map(|at| ("started".to_owned(), at)),
     );
-    let limit = meta.time_limit_ms;
+    let is_set = |wanted: &str| meta.settings.iter().any(|(name, _)| name == wanted);
+    let limit = meta.time_limit_ms.filter(|_| !is_set("time limit"));
     run.extend(limit.map(|ms| ("clients and faults".to_owned(), duration_ms(ms as f64))));
     run.extend(meta.environment.iter().cloned());
     run.push((
@@ -33,7 +34,7 @@ pub fn section(history: &History, verdict: &Verdict, meta: &RunMeta) -> String {
             count(history.ops().len() as u64)
         ),
     ));
-    if let Some(seed) = verdict.seed {
+    if let Some(seed) = verdict.seed.filter(|_| !is_set("seed")) {
         run.push(("seed".to_owned(), seed.to_string()));
     }
     format!(
@@ -63,12 +64,16 @@ fn files(verdict: &Verdict, meta: &RunMeta) -> String {
     let Some(run) = meta.run.as_deref().or(verdict.run.as_deref()) else {
         return String::new();
     };
-    let lost = count(verdict.measures.lost_acked);
+    let csv = match (verdict.measures.lost_acked, verdict.anomalies.is_empty()) {
+        (0, true) => "lost records and findings, of which there are none",
+        (0, false) => "a row a finding; nothing was lost",
+        _ => "a row for each lost record and each other finding",
+    };
     let files = [
         ("test.json", "settings, seed, command".to_owned()),
         ("history.jsonl.zst", "every operation".to_owned()),
         ("verdict.json", "this page for machines".to_owned()),
-        ("lost.csv", format!("a row a record, {lost} of them lost")),
+        ("lost.csv", csv.to_owned()),
         ("report.md, junit.xml", "for CI".to_owned()),
         ("nodes/", "each node's log".to_owned()),
     ];

@@ -7,7 +7,7 @@ use plimsoll_checkers::{LostRecord, Verdict};
 
 use super::escape::escaped;
 use crate::report::losses::{LastSeen, LossReport, Stage};
-use crate::report::lost::{Range, by_partition, faults_of, ranges, span};
+use crate::report::lost::{Range, by_partition, faults_of, now_there, ranges, span};
 use crate::report::numbers::{at, count, counted};
 
 /// Records that a partition shows before the rest is folded away.
@@ -211,15 +211,14 @@ fn rows(verdict: &Verdict, seen: &Seen<'_>, records: &[&LostRecord]) -> String {
             at(record.acked_ns),
             escaped(record.node.as_deref().unwrap_or("unknown")),
             escaped(&faults_of(verdict, record)),
-            now_there(record, seen),
+            there(record, seen),
         );
     }
     rows
 }
 
-fn now_there(record: &LostRecord, seen: &Seen<'_>) -> String {
-    let instead = record.instead;
-    let instead = instead.map_or("nothing".to_owned(), |value| value.to_string());
+fn there(record: &LostRecord, seen: &Seen<'_>) -> String {
+    let instead = now_there(record);
     match seen.get(&(record.op, record.value)) {
         None => instead,
         Some(at) => format!(

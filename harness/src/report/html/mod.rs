@@ -16,6 +16,7 @@ mod escape;
 mod faults_lane;
 mod found;
 mod latency_lane;
+mod legend;
 mod log_lane;
 mod lost_lane;
 mod lost_tables;

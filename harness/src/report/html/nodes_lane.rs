@@ -58,6 +58,7 @@ pub fn words(state: State) -> String {
         State::Silent => "no answer".to_owned(),
         State::Deposed(number) => format!("deposed, still claims {number}"),
         State::Leads(number) => format!("leads {number}"),
+        State::Bare => "no partition".to_owned(),
         State::InSync => "follows, in ISR".to_owned(),
         State::OutOfSync => "out of ISR".to_owned(),
     }
@@ -70,6 +71,7 @@ fn draw(node: &str, span: &Span, most: usize, end_ns: u64) -> String {
         State::Paused => ("paused", 24.0),
         State::Deposed(number) => ("zombie", height(number, most)),
         State::Leads(number) => ("lead", height(number, most)),
+        State::Bare => ("bare", 0.0),
         State::InSync => ("isr", 2.0),
         State::OutOfSync => ("out", 2.0),
     };
@@ -100,6 +102,7 @@ fn label(state: State, width: f64, height: f64) -> String {
         State::Paused => ("paused".to_owned(), String::new()),
         State::Deposed(_) => ("deposed, still claims".to_owned(), "deposed".to_owned()),
         State::Leads(number) => (format!("leads {number}"), number.to_string()),
+        State::Bare => ("no partition".to_owned(), String::new()),
         State::InSync => ("follows".to_owned(), String::new()),
         State::OutOfSync => ("out of ISR".to_owned(), "out".to_owned()),
     };

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use plimsoll_checkers::Verdict;
 
 use super::escape::escaped;
-use crate::report::losses::{KindOfFault, LossReport, Recovery, Spread};
+use crate::report::losses::{KindOfFault, LossReport, Recovery, Spread, in_words};
 use crate::report::numbers::{about, count, duration_ms};
 
 /// Rows of single faults.
@@ -27,8 +27,13 @@ pub fn section(verdict: &Verdict, losses: &LossReport) -> String {
 }
 
 fn faults(losses: &LossReport) -> String {
+    let never_came: String = losses
+        .never_came
+        .iter()
+        .map(|one| format!("<p class=\"cap\">{}.</p>", escaped(&one.words())))
+        .collect();
     if losses.by_kind.is_empty() {
-        return String::new();
+        return never_came;
     }
     let measurable = losses.writes_measurable;
     let kinds: String = losses
@@ -44,7 +49,7 @@ fn faults(losses: &LossReport) -> String {
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Faults by kind\">\
          <table class=\"st\"><thead><tr><th>kind of fault<th class=n>n<th class=n>to a new leader\
          <th class=n>to the first ack<th class=n>heal to full ISR<th class=n>no write meanwhile\
-         <th class=n>lost</thead><tbody>{kinds}</tbody></table></div>\
+         <th class=n>lost</thead><tbody>{kinds}</tbody></table></div>{never_came}\
          <details><summary>Every fault</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" \
          aria-label=\"Every fault\"><table class=\"st\"><thead><tr><th>fault<th class=n>from\
          <th class=n>led<th class=n>to a new leader<th class=n>to the first ack\
@@ -54,18 +59,7 @@ fn faults(losses: &LossReport) -> String {
 }
 
 fn of_kind(kind: &KindOfFault, measurable: bool) -> String {
-    let spread = |spread: Option<Spread>| {
-        spread.map_or("none seen".to_owned(), |spread| {
-            match spread.median == spread.max {
-                true => duration_ms(spread.max as f64),
-                false => format!(
-                    "{} <small>max {}</small>",
-                    duration_ms(spread.median as f64),
-                    duration_ms(spread.max as f64)
-                ),
-            }
-        })
-    };
+    let spread = |times| escaped(&in_words(times, kind.faults)).into_owned();
     let write = |times: Option<Spread>| match measurable {
         true => spread(times),
         false => NOT_MEASURABLE.to_owned(),
@@ -130,32 +124,22 @@ fn of_fault(one: &Recovery, measurable: bool) -> String {
 
 /// Who could not write or read, by the side that clients were on.
 fn sides(verdict: &Verdict, losses: &LossReport) -> String {
-    let unavailable = &verdict.measures.unavailable;
-    if unavailable.by_place.is_empty() {
+    let sides = crate::report::sides::sides(verdict);
+    if sides.is_empty() {
         return String::new();
     }
-    let row = |name: &str, writes_ms: u64, reads_ms: u64| {
+    let mut rows = String::new();
+    for side in &sides {
         let writes = match losses.writes_measurable {
-            true => duration_ms(writes_ms as f64),
+            true => duration_ms(side.writes_ms as f64),
             false => NOT_MEASURABLE.to_owned(),
         };
-        format!(
+        let _ = write!(
+            rows,
             "<tr><td>{}<td class=n data-h='no write'>{writes}<td class=n data-h='no read'>{}",
-            escaped(name),
-            duration_ms(reads_ms as f64)
-        )
-    };
-    let mut rows = row(
-        "all clients together",
-        unavailable.writes.worst_ms,
-        unavailable.reads.worst_ms,
-    );
-    for (place, at) in &unavailable.by_place {
-        let name = match place.as_str() {
-            "everywhere" => "never cut off".to_owned(),
-            node => format!("on the side of {node}"),
-        };
-        rows.push_str(&row(&name, at.writes.worst_ms, at.reads.worst_ms));
+            escaped(&side.name),
+            duration_ms(side.reads_ms as f64)
+        );
     }
     format!(
         "<h3 style=\"margin-top:22px\">Unavailable, by the clients' side</h3>\
@@ -163,6 +147,6 @@ fn sides(verdict: &Verdict, losses: &LossReport) -> String {
          <table class=\"st sides\"><thead><tr><th>clients<th class=n>no write acknowledged\
          <th class=n>no read answered</thead><tbody>{rows}</tbody></table></div>\
          <p class=\"cap\">Sum of outages of the worst partition: half a second or more without a \
-         success, though somebody asked.</p>"
+         success, though somebody asked. All clients together are served as soon as one of them is.</p>"
     )
 }

@@ -4,7 +4,7 @@ use plimsoll_checkers::Verdict;
 
 use super::escape::escaped;
 use crate::report::losses::LossReport;
-use crate::report::numbers::{count, duration_ms, share};
+use crate::report::numbers::{count, counted, duration_ms, share};
 
 pub fn strip(verdict: &Verdict, losses: &LossReport) -> String {
     let measures = &verdict.measures;
@@ -57,7 +57,7 @@ pub fn strip(verdict: &Verdict, losses: &LossReport) -> String {
             "",
             "Leader changes",
             &count(measures.leader_changes),
-            &format!("{} ISR shrinks", count(measures.isr_shrinks)),
+            &counted(measures.isr_shrinks, "ISR shrink"),
         ),
     ];
     let mut further = |name: &str, number: u64, note: &str| {
@@ -74,9 +74,16 @@ pub fn strip(verdict: &Verdict, losses: &LossReport) -> String {
         "sent with acks=0",
     );
     format!(
-        "<dl class=\"strip\" aria-label=\"Numbers\">\n{}</dl>",
+        "<dl class=\"strip\" style=\"--cols:{}\" aria-label=\"Numbers\">\n{}</dl>",
+        columns(cells.len()),
         cells.join("\n")
     )
+}
+
+/// So many columns that the last row is as full as can be.
+fn columns(tiles: usize) -> usize {
+    let gap = |columns: &usize| tiles.next_multiple_of(*columns) - tiles;
+    (5..=7).min_by_key(gap).unwrap_or(5)
 }
 
 fn lost(verdict: &Verdict) -> String {
@@ -112,4 +119,14 @@ fn cell(class: &str, name: &str, value: &str, note: &str) -> String {
         "<div{class}><dt>{name}</dt><dd>{}<small>{note}</small></dd></div>",
         escaped(value)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tiles_fill_their_rows() {
+        assert_eq!([10, 11, 12, 13, 14].map(columns), [5, 6, 6, 7, 7]);
+    }
 }

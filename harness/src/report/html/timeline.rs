@@ -4,19 +4,24 @@ use std::fmt::Write;
 
 use plimsoll_checkers::Verdict;
 
-use super::{acks_lane, axis, faults_lane, latency_lane, log_lane, lost_lane, nodes_lane, story};
-use crate::report::numbers::count;
+use super::escape::escaped;
+use super::{
+    acks_lane, axis, faults_lane, latency_lane, legend, log_lane, lost_lane, nodes_lane, story,
+};
+use crate::report::lost::fault_in_words;
+use crate::report::numbers::{about, count, counted};
 use crate::report::timeline::Timeline;
 
 pub fn section(timeline: &Timeline, verdict: &Verdict) -> String {
     format!(
         "<section aria-labelledby=h-run><h2 id=h-run>What happened</h2><p class=\"sub\">{}</p>\n\
-         <figure>{LEGEND}\n{}\n\
+         <figure>{}\n{}\n\
          <div class=\"tl\" tabindex=\"0\" role=\"group\" aria-label=\"Timeline of the run. Arrow keys \
          move the cursor, plus and minus zoom, n and p jump between events.\" \
          aria-describedby=\"keys\">\n<div class=\"canvas\">\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{OVERLAY}\n\
          </div></div>{HELP}\n{}</figure></section>",
-        lead(verdict),
+        escaped(&lead(verdict)),
+        legend::legend(timeline, verdict),
         zoom(timeline, verdict),
         shades(timeline, verdict),
         axis::axis(timeline),
@@ -31,17 +36,6 @@ pub fn section(timeline: &Timeline, verdict: &Verdict) -> String {
     )
 }
 
-const LEGEND: &str = "<div class=\"legend\"><span><i class=\"sw kept\"></i>acked, kept</span>\
-    <span><i class=\"sw lost\"></i>acked, later lost</span>\
-    <span><i class=\"sw\" style=\"background:var(--keptwash);border-top:2px solid var(--kept)\"></i>\
-    leads (height: how many)</span>\
-    <span><i class=\"sw\" style=\"background:repeating-linear-gradient(135deg,var(--lostwash) 0 3px,\
-    var(--lostfill) 3px 5px);border-top:2px solid var(--lost)\"></i>deposed, but still claims to lead\
-    </span><span><i class=\"sw\" style=\"background:var(--faultfill)\"></i>fault on</span>\
-    <span><i class=\"sw\" style=\"height:0;width:16px;border-top:2px solid var(--ink2)\"></i>in ISR\
-    </span><span><i class=\"sw\" style=\"height:0;width:16px;border-top:2px dotted var(--ink2)\"></i>\
-    out of ISR</span></div>";
-
 const OVERLAY: &str = "<div class=\"over\" id=\"top\" aria-hidden=\"true\"><div class=\"sel\"></div>\
     <div class=\"cross\"><b></b></div></div>";
 
@@ -51,25 +45,38 @@ const HELP: &str = "<div id=\"live\" class=\"sr\" aria-live=\"polite\"></div>\
     <kbd>&larr;</kbd> <kbd>&rarr;</kbd> cursor, <kbd>n</kbd> <kbd>p</kbd> next and previous event, \
     <kbd>+</kbd> <kbd>&minus;</kbd> <kbd>0</kbd> zoom.</p>";
 
+/// What the faults had to do with the losses, in plain sentences.
 fn lead(verdict: &Verdict) -> String {
     let measures = &verdict.measures;
-    let mut lead = format!(
-        "{} acknowledgements arrived while a fault was on",
-        count(measures.acks_in_fault_windows)
-    );
-    let windows = measures.fault_windows.iter();
-    match windows.map(|one| one.lost).max().unwrap_or(0) {
-        _ if measures.lost_acked == 0 => {}
-        0 => lead.push_str("; none of the lost ones was among them"),
-        most => {
-            _ = write!(
-                lead,
-                "; up to {} of those of one fault are lost",
-                count(most)
-            )
-        }
+    if measures.fault_windows.is_empty() {
+        return "No fault took hold.".to_owned();
     }
-    lead + "."
+    let acks = counted(measures.acks_in_fault_windows, "acknowledgement");
+    let mut lead = format!("{acks} arrived while a fault was on.");
+    if measures.lost_acked == 0 {
+        return lead;
+    }
+    let of_them = measures.lost.iter().filter(|one| !one.faults.is_empty());
+    let of_them = match of_them.count() as u64 {
+        0 => "none".to_owned(),
+        some => count(some),
+    };
+    let _ = write!(
+        lead,
+        " Of the {}, {of_them} had been acknowledged then.",
+        counted(measures.lost_acked, "lost record"),
+    );
+    let windows = measures.fault_windows.iter().filter(|one| one.lost > 0);
+    if let Some(worst) = windows.max_by_key(|one| one.lost) {
+        let _ = write!(
+            lead,
+            " The fault with the most of them is {} at {}: {}.",
+            fault_in_words(&worst.window),
+            about(worst.window.from_ns),
+            count(worst.lost),
+        );
+    }
+    lead
 }
 
 fn zoom(timeline: &Timeline, verdict: &Verdict) -> String {

@@ -5,11 +5,13 @@
 //! Derived from the history, the verdict and, where somebody looked, the nodes' disks. What the run
 //! does not bear out is said to be unknown.
 
+mod never_came;
 mod questions;
 mod recovery;
 mod resolve;
 mod rows;
 mod sightings;
+mod spread;
 mod stage;
 mod succession;
 
@@ -21,10 +23,12 @@ use serde::Serialize;
 
 use crate::evidence::DiskEvidence;
 
+pub use never_came::NeverCame;
 pub use questions::Answer;
-pub use recovery::{KindOfFault, Recovery, Spread};
+pub use recovery::{KindOfFault, Recovery};
 pub use resolve::{LastSeen, Resolved};
 pub use rows::{csv_field, lost_csv};
+pub use spread::{Spread, in_words};
 pub use stage::{Loss, Stage, fault_of};
 
 use recovery::{by_kind, recoveries};
@@ -53,6 +57,8 @@ pub struct LossReport {
     pub smallest_isr: Option<usize>,
     pub recoveries: Vec<Recovery>,
     pub by_kind: Vec<KindOfFault>,
+    /// Kinds of fault that were asked for and never took hold.
+    pub never_came: Vec<NeverCame>,
     /// What the nodes' disks say, where they were read; the verdict does not rest on it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolved: Option<Resolved>,
@@ -97,6 +103,7 @@ impl LossReport {
             margin_ms: PROOF_MARGIN_NS / 1_000_000,
             smallest_isr: sightings.smallest_in_sync(),
             by_kind: by_kind(&recoveries),
+            never_came: never_came::never_came(history, verdict),
             recoveries,
             resolved: disk.map(|disk| resolve::resolve(history, verdict, disk)),
             questions: Vec::new(),

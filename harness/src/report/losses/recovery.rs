@@ -11,6 +11,7 @@ use plimsoll_checkers::{FaultWindow, FaultWindowMeasures, PROOF_MARGIN_NS, Verdi
 use serde::Serialize;
 
 use super::sightings::{Sighting, Sightings};
+use super::spread::Spread;
 
 /// One fault, and the way out of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -61,22 +62,6 @@ pub struct KindOfFault {
     pub unavailable_ms: Option<Spread>,
     /// Losses while it was on, just before and just after.
     pub lost: u64,
-}
-
-/// A middle and a worst.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Spread {
-    pub median: u64,
-    pub max: u64,
-}
-
-impl Spread {
-    fn of(mut numbers: Vec<u64>) -> Option<Self> {
-        numbers.sort_unstable();
-        let max = *numbers.last()?;
-        let median = *numbers.get(numbers.len().saturating_sub(1) / 2)?;
-        Some(Self { median, max })
-    }
 }
 
 /// Every fault of the run.

@@ -70,8 +70,8 @@ fn lost(index: usize, record: &LostRecord, verdict: &Verdict, losses: &LossRepor
     fields[5] = record.node.clone().unwrap_or_default();
     fields[6] = fault.map_or_else(String::new, fault_in_words);
     fields[7] = match (record.before_fault, record.after_fault) {
-        (Some(_), _) => "about to hold",
-        (None, Some(_)) => "just healed",
+        (Some(_), _) => "just before",
+        (None, Some(_)) => "just after",
         (None, None) if fault.is_some() => "on",
         (None, None) => "",
     }
@@ -84,7 +84,10 @@ fn lost(index: usize, record: &LostRecord, verdict: &Verdict, losses: &LossRepor
             at.node, at.offset, at.leader_epoch
         )
     });
-    fields[11] = optional(record.instead);
+    fields[11] = match record.instead_is_barrier {
+        true => "barrier".to_owned(),
+        false => optional(record.instead),
+    };
     fields[12] = verdict.permitted.contains(&"lost-write").to_string();
     fields[13] = record.op.to_string();
     fields

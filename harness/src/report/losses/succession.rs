@@ -85,6 +85,7 @@ mod tests {
             acked_ns: 1,
             node: Some("n1".to_owned()),
             instead,
+            instead_is_barrier: false,
             faults: Vec::new(),
             before_fault: None,
             after_fault: None,

@@ -92,9 +92,12 @@ impl Script {
         self
     }
 
+    fn text(&self) -> String {
+        format!("{HEADER}\n{}\n", self.lines.join("\n"))
+    }
+
     fn history(self) -> History {
-        let text = format!("{HEADER}\n{}\n", self.lines.join("\n"));
-        formats::read(text.as_bytes()).expect("a history")
+        formats::read(self.text().as_bytes()).expect("a history")
     }
 }
 
@@ -137,7 +140,7 @@ fn a_loss_just_before_a_kill_is_put_down_to_it_and_was_never_replicated() {
     assert_eq!(report.losses[0].stage, Stage::NeverReplicated);
     let csv = lost_csv(&history, &verdict, &report);
     assert!(
-        csv.contains("kill n1,about to hold,never-replicated"),
+        csv.contains("kill n1,just before,never-replicated"),
         "{csv}"
     );
 }
@@ -288,4 +291,57 @@ fn ci_files_hold_the_verdict_and_no_markup_from_outside() {
         xml.contains("failures=\"1\"") && xml.contains("<failure message=\"1 found"),
         "{xml}"
     );
+}
+
+#[test]
+fn a_kind_of_fault_that_was_asked_for_and_never_came_is_named_in_every_report() {
+    let asked = |mut history: String| {
+        history.insert_str(1, r#""fault_kinds":["kill","pause","partition"],"#);
+        formats::read(history.as_bytes()).expect("a history")
+    };
+    let skipped = r#"{"id":2,"phase":"skipped","targets":[],"detail":"no leader"}"#;
+    let script = fail_over().nemesis(1300, "partition", skipped);
+    let history = asked(script.text());
+    let verdict = verdict_of(&history);
+    let report = LossReport::new(&history, &verdict, None);
+    let meta = RunMeta::default();
+    for text in [
+        terminal(&verdict, &meta, &report, false),
+        markdown::markdown(&verdict, &meta, &report),
+        crate::report::page(&history, &verdict, &meta, &report),
+    ] {
+        assert!(text.contains("pause: never drawn"), "{text}");
+        assert!(
+            text.contains("partition: drawn, but never took hold"),
+            "{text}"
+        );
+        assert!(!text.contains("kill: never"), "{text}");
+    }
+    let history = asked(acknowledged().text());
+    let verdict = verdict_of(&history);
+    let report = LossReport::new(&history, &verdict, None);
+    let text = terminal(&verdict, &meta, &report, false);
+    assert!(text.contains("kill: never drawn"), "{text}");
+}
+
+#[test]
+fn the_page_says_in_plain_sentences_what_the_faults_had_to_do_with_the_losses() {
+    let page_of = |history: &History| {
+        let verdict = verdict_of(history);
+        let report = LossReport::new(history, &verdict, None);
+        crate::report::page(history, &verdict, &RunMeta::default(), &report)
+    };
+    let page = page_of(&taken_over(fail_over()));
+    assert!(
+        page.contains(
+            "1 acknowledgement arrived while a fault was on. Of the 1 lost record, none had been \
+             acknowledged then."
+        ),
+        "{page}"
+    );
+    assert!(page.contains("acked, later lost") && page.contains("fault on</span>"));
+    assert!(!page.contains("</i>paused</span>"), "no mark without a use");
+    let page = page_of(&acknowledged().end(4000, "[0,1],[1,2],[2,-1]", 2).history());
+    assert!(page.contains("No fault took hold."), "{page}");
+    assert!(!page.contains("acked, later lost") && !page.contains("fault on</span>"));
 }

@@ -43,6 +43,8 @@ pub enum State {
     Deposed(usize),
     /// Leads so many partitions.
     Leads(usize),
+    /// Holds no replica.
+    Bare,
     /// Follows, in every in-sync set.
     InSync,
     /// Follows, and is missing from some in-sync set.
@@ -215,6 +217,9 @@ impl<'w> Watch<'w> {
             .filter(|(key, report)| report.leader_epoch < newest(key))
             .count();
         let leads = claims().count() - deposed;
+        if node.reports.is_empty() {
+            return State::Bare;
+        }
         if deposed > 0 {
             return State::Deposed(deposed);
         }
@@ -278,4 +283,40 @@ fn report(partition: &Json) -> Option<(String, Report)> {
 fn id_in(name: &str) -> i64 {
     let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
     digits.parse().unwrap_or(-1)
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_checkers::formats;
+
+    use super::*;
+
+    #[test]
+    fn a_node_without_a_replica_follows_nobody() {
+        let observe = |index: u64, node: u64, partitions: &str| {
+            format!(
+                r#"{{"index":{index},"time":{},"process":"nemesis","type":"info","f":"observe","value":{{"node":"n{node}","up":true,"partitions":[{partitions}]}}}}"#,
+                index * 1_000_000
+            )
+        };
+        let replica =
+            r#"{"key":"log-0","role":"follower","leader":1,"leader_epoch":1,"isr":[1,2]}"#;
+        let lines = [
+            observe(1, 2, ""),
+            observe(2, 3, ""),
+            observe(3, 2, replica),
+            observe(4, 3, ""),
+        ];
+        let history = formats::read(lines.join("\n").as_bytes()).expect("a history");
+        let lanes = node_lanes(&history, &[], 5_000_000);
+        let states = |lane: usize| -> Vec<State> {
+            lanes[lane].spans.iter().map(|span| span.state).collect()
+        };
+        assert_eq!(
+            states(0),
+            [State::Bare, State::InSync],
+            "until the topic is there"
+        );
+        assert_eq!(states(1), [State::Bare]);
+    }
 }

@@ -6,7 +6,8 @@ use super::super::ledger::CellTally;
 use super::super::record::Ending;
 use super::super::series::Series;
 use super::Summary;
-use super::words::{cell_text, duration, loud, megabytes, mib_of_kib, ratio, seconds, shortened};
+use super::words::{bytes, cell_text, duration, have, loud, mib_of_kib, ratio, seconds, shortened};
+use crate::report::numbers::count;
 
 /// Runs with a word of their own.
 const LISTED_MAX: usize = 20;
@@ -35,6 +36,11 @@ impl Summary<'_> {
     }
 
     fn write_cells(&self, text: &mut String) {
+        let cells = self.ledger.cells.iter();
+        let waiting = cells.filter(|cell| cell.runs == 0).count() as u64;
+        if waiting > 0 {
+            let _ = writeln!(text, "{} not been run yet.\n", have(waiting, "cell"));
+        }
         text.push_str(
             "| cell | runs | valid | of these with permitted losses | invalid | unknown | test bed failed \
              | acked | lost share | worst write outage |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
@@ -46,25 +52,16 @@ impl Summary<'_> {
                 text,
                 "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1} s |",
                 cell_text(&cell.name),
-                cell.runs,
-                cell.count(Ending::Valid) + permitted,
-                permitted,
+                count(cell.runs),
+                count(cell.count(Ending::Valid) + permitted),
+                count(permitted),
                 loud(cell.count(Ending::Invalid)),
-                cell.count(Ending::Unknown),
-                cell.count(Ending::TestBed),
-                cell.acked,
+                count(cell.count(Ending::Unknown)),
+                count(cell.count(Ending::TestBed)),
+                count(cell.acked),
                 share(cell),
                 seconds(cell.writes_unavailable_ms_max)
             );
-        }
-        let waiting = self
-            .ledger
-            .cells
-            .iter()
-            .filter(|cell| cell.runs == 0)
-            .count();
-        if waiting > 0 {
-            let _ = writeln!(text, "\n{waiting} cells have not been run yet.");
         }
     }
 
@@ -84,10 +81,10 @@ impl Summary<'_> {
                 text,
                 "| {} | {} | {} | {} | {} | {} |",
                 canary.bug,
-                canary.caught,
+                count(canary.caught),
                 loud(canary.missed),
-                canary.trials,
-                canary.trials_max,
+                count(canary.trials),
+                count(canary.trials_max),
                 canary.trials_allowed
             );
         }
@@ -106,7 +103,8 @@ impl Summary<'_> {
             for record in records.iter().rev().take(LISTED_MAX) {
                 let _ = writeln!(
                     text,
-                    "- **{}**, {}: {}{}\n  `{}`",
+                    "- run {}, **{}**, {}: {}{}\n  `{}`",
+                    count(record.nth),
                     cell_text(&record.cell),
                     record.ending.name(),
                     cell_text(&shortened(&record.finding)),
@@ -132,7 +130,7 @@ impl Summary<'_> {
         let rows: [(&str, &Series, Unit); 3] = [
             ("resident set of the soak", &ledger.soak_rss_kib, mib_of_kib),
             ("largest process of a run", &ledger.run_rss_kib, mib_of_kib),
-            ("what is kept", &ledger.disk_bytes, megabytes),
+            ("what is kept", &ledger.disk_bytes, bytes),
         ];
         for (name, series, unit) in rows {
             if let Some(shown) = series.shown() {
@@ -143,10 +141,13 @@ impl Summary<'_> {
         }
         let _ = writeln!(
             text,
-            "\n{} runs are kept, {} of them thinned to stay within {}.",
-            self.kept,
-            self.thinned,
-            megabytes(self.terms.max_disk_bytes)
+            "\n{}, {} of them thinned to stay within {}.",
+            match self.kept {
+                1 => "1 run is kept".to_owned(),
+                kept => format!("{} runs are kept", count(kept as u64)),
+            },
+            count(self.thinned as u64),
+            bytes(self.terms.max_disk_bytes)
         );
     }
 }
@@ -163,7 +164,10 @@ fn total(cells: &[CellTally]) -> CellTally {
 }
 
 fn share(cell: &CellTally) -> String {
-    format!("{:.4} %", 100.0 * ratio(cell.lost_acked, cell.acked))
+    match cell.lost_acked {
+        0 => "0".to_owned(),
+        lost => format!("{:.4} %", 100.0 * ratio(lost, cell.acked)),
+    }
 }
 
 #[cfg(test)]
@@ -197,6 +201,7 @@ mod tests {
             elapsed_ms: 3_723_000,
             kept: 2,
             thinned: 1,
+            stopped: false,
         };
         summary.markdown()
     }
@@ -214,19 +219,23 @@ mod tests {
             "{text}"
         );
         assert!(
-            text.contains("| a\\|b | 2 | 2 | 1 | 0 | 0 | 0 | 1800 | 0.5000 % | 1.2 s |"),
+            text.contains("| a\\|b | 2 | 2 | 1 | 0 | 0 | 0 | 1,800 | 0.5000 % | 1.2 s |"),
             "{text}"
         );
         assert!(
-            text.contains("1h 2m 3s") && text.contains("1 cells have not been run"),
+            text.contains("1h 2m 3s") && text.contains("1 cell has not been run yet.\n\n| cell |"),
             "{text}"
+        );
+        assert!(
+            markdown_of(&[passed(0, "a|b")]).contains(" | 900 | 0 | 1.2 s |"),
+            "no loss is 0"
         );
         assert!(
             text.contains("| resident set of the soak | 8.8 MiB | 8.8 MiB |"),
             "{text}"
         );
         assert!(
-            text.contains("2 runs are kept, 1 of them thinned to stay within 2000.0 MB."),
+            text.contains("2 runs are kept, 1 of them thinned to stay within 2 GB."),
             "{text}"
         );
     }
@@ -245,7 +254,8 @@ mod tests {
             "{text}"
         );
         assert!(
-            text.contains("value 5 \\| gone for good (`kept/000001-c-101`)"),
+            text.contains("- run 2, **c**, INVALID: ")
+                && text.contains("value 5 \\| gone for good (`kept/000001-c-101`)"),
             "{text}"
         );
         assert!(text.contains("`plimsoll test --seed 101`"), "{text}");
