@@ -66,7 +66,7 @@ pub fn soak(args: &SoakArgs) -> anyhow::Result<Exit> {
     });
     soak.run()?;
     let (ledger, text, json) = soak.into_summary();
-    eprint!("{text}");
+    say!("{}", text.trim_end_matches('\n'));
     if args.format == Format::Json {
         writeln!(std::io::stdout(), "{json}").context("writing the summary to stdout")?;
     }
@@ -108,8 +108,8 @@ fn announce(folder: &SoakFolder, suite: &Suite, terms: &Terms, lines: usize) {
         true => String::new(),
         false => format!(" ({})", suite.title),
     };
-    eprintln!("soak: suite {}{title}", terms.suite);
-    eprintln!(
+    say!("soak: suite {}{title}", terms.suite);
+    say!(
         "soak: {}, {}, seed {}, {} at a time, in {}",
         counted(suite.cells.len() as u64, "cell"),
         match suite.canaries.len() {
@@ -121,7 +121,7 @@ fn announce(folder: &SoakFolder, suite: &Suite, terms: &Terms, lines: usize) {
         folder.path().display()
     );
     if lines > 0 {
-        eprintln!("soak: goes on after {}", counted(lines as u64, "run"));
+        say!("soak: goes on after {}", counted(lines as u64, "run"));
     }
 }
 

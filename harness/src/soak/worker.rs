@@ -258,7 +258,7 @@ impl Soak {
         }
         let thinned = self.folder.thin(self.terms.max_disk_bytes);
         for said in thinned.context("thinning what is kept")? {
-            eprintln!("soak: {said}");
+            say!("soak: {said}");
         }
         record.soak_rss_kib = own_rss_kib();
         record.disk_bytes = self.folder.bytes();
@@ -275,7 +275,7 @@ impl Soak {
         let stops = self.terms.stop_on_violation && books.ledger.violations_count > 0;
         let in_vain = books.ledger.only_failures() && books.ledger.runs() >= FAILURES_IN_VAIN;
         if in_vain {
-            eprintln!(
+            say!(
                 "soak: ends: the test bed failed in every run; see {}",
                 record.finding
             );
@@ -291,9 +291,9 @@ impl Soak {
         let marked = record.canary.is_none() && record.ending == Ending::Invalid;
         let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
         if marked && colour {
-            eprintln!("\u{1b}[31m{line}\u{1b}[0m");
+            say!("\u{1b}[31m{line}\u{1b}[0m");
         } else {
-            eprintln!("{line}");
+            say!("{line}");
         }
     }
 

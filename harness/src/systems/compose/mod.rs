@@ -57,10 +57,10 @@ impl Cluster {
         if compose.containers()?.is_empty() {
             compose = compose.with_project(format!("plimsoll-{}", std::process::id()));
             guard = Some(Guard::start(&compose)?);
-            eprintln!("starting the containers of {}", file.display());
+            say!("starting the containers of {}", file.display());
             compose.up()?;
         } else {
-            eprintln!(
+            say!(
                 "the containers of {} run already; they are left running afterwards",
                 file.display()
             );

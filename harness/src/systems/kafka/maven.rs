@@ -81,7 +81,7 @@ fn run_maven(folder: &Path, version: &str) -> anyhow::Result<()> {
     )?;
     let spinner = ProgressBar::new_spinner();
     spinner.enable_steady_tick(POLL_EVERY);
-    eprintln!("resolving Apache Kafka {version} with Maven (once; about 45 MB)");
+    say!("resolving Apache Kafka {version} with Maven (once; about 45 MB)");
     let deadline = Instant::now() + RESOLVE_MAX;
     let status = loop {
         if let Some(status) = maven.try_wait()? {
