@@ -54,7 +54,7 @@ fn a_soak_keeps_passing_runs_as_lines_and_its_plan_survives_a_kill() {
     let said = String::from_utf8_lossy(&resumed.stderr).into_owned();
     assert_eq!(resumed.status.code(), Some(0), "{said}");
     assert!(
-        said.contains(&format!("goes on after {before} runs")),
+        said.contains(&format!("goes on after {before} run")),
         "{said}"
     );
     let summary: Value = serde_json::from_slice(&resumed.stdout).expect("JSON");
