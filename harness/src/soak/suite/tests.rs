@@ -159,11 +159,4 @@ fn lists_are_counted_before_they_multiply() {
         error.starts_with("suite mine.toml, line 2: ") && error.contains("cells or more"),
         "{error}"
     );
-    // Of many runs.
-    let run = |n: u32| {
-        let fifty: Vec<u32> = (2..52).collect();
-        format!("[[run]]\nname='{n}'\n[run.test]\nconcurrency={fifty:?}\n")
-    };
-    let error = error_of(&(0..50).map(run).collect::<String>());
-    assert!(error.contains("2050 cells"), "{error}");
 }
