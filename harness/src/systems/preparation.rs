@@ -1,8 +1,8 @@
 //! What is done to a node before its first start, such as formatting its data:
 //! commands that must come to an end, and do so in time.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::fs::OpenOptions;
+use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -11,11 +11,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
-use super::die_with_parent;
+use super::{die_with_parent, last_words};
 
 const ENDED_POLL_EVERY: Duration = Duration::from_millis(5);
-/// How much of what was printed is shown when it fails.
-const TAIL_BYTES: i64 = 8192;
 
 /// Runs one command to its end and keeps what it prints in `log`. One that has not ended in what
 /// is `left` of `limit` is killed, with all that it started.
@@ -83,20 +81,10 @@ fn kill_group(child: &mut Child) {
 
 /// The last of what was printed.
 fn tail_of(log: &Path) -> String {
-    let read = || -> io::Result<Vec<u8>> {
-        let mut file = File::open(log)?;
-        let length = i64::try_from(file.metadata()?.len()).unwrap_or(i64::MAX);
-        file.seek(SeekFrom::End(-TAIL_BYTES.min(length)))?;
-        let mut tail = Vec::new();
-        file.take(TAIL_BYTES.unsigned_abs())
-            .read_to_end(&mut tail)?;
-        Ok(tail)
-    };
-    let tail = read().unwrap_or_default();
-    let tail = String::from_utf8_lossy(&tail);
-    match tail.trim_end() {
+    let words = last_words(log);
+    match words.trim_end() {
         "" => format!("it printed nothing ({})", log.display()),
-        tail => format!("the end of {}:\n{tail}", log.display()),
+        words => format!("the end of {}:\n{words}", log.display()),
     }
 }
 

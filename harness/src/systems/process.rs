@@ -21,7 +21,7 @@ const REAP_POLL_EVERY: Duration = Duration::from_millis(1);
 
 struct Inner {
     child: Option<Child>,
-    /// The process that was started last, reaped or not: it leads a group of its own.
+    /// The process that was started last, until its whole family has ended: it leads a group of its own.
     leader: Option<i32>,
     expected_down: bool,
     incarnation: u64,
@@ -31,6 +31,12 @@ impl Inner {
     /// All its living processes: what was started, and what that started in turn.
     fn family(&self) -> Vec<i32> {
         self.leader.map(family).unwrap_or_default()
+    }
+
+    /// Once all is over, the number may become somebody else's.
+    fn forget(&mut self) {
+        self.child = None;
+        self.leader = None;
     }
 
     fn kill_family(&self) {
@@ -110,7 +116,7 @@ impl Node {
         }
         // What it was just starting when it was killed.
         inner.kill_family();
-        inner.child = None;
+        inner.forget();
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -217,6 +223,7 @@ impl Target for Node {
             }
             // What it had started may live on for a moment.
             if inner.child.is_none() && inner.family().is_empty() {
+                inner.forget();
                 return Ok(true);
             }
             drop(inner);
